@@ -1,0 +1,85 @@
+"""The exceptions of the package, and the one way to word a fault.
+
+Every message follows one pattern: what is wrong, with its value · where · what must hold · what to do.
+A fault is one line; an exception may carry several. What checks, and when, stands with the data it checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SpatialSplitError(Exception):
+    """A fault that a person can mend; its text is one line a fault.
+
+    Parameters
+    ----------
+    problems : str or iterable of str
+        One line a fault.
+
+    Examples
+    --------
+    >>> error = SpatialSplitError(["first fault", "second fault"])
+    >>> error.problems
+    ('first fault', 'second fault')
+    >>> print(error)
+    first fault
+    second fault
+    """
+
+    def __init__(self, problems: str | Iterable[str]):
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class DataError(SpatialSplitError, ValueError):
+    """An input table, coordinate or argument that cannot be used as it is."""
+
+
+class RecipeError(SpatialSplitError, ValueError):
+    """A recipe that says something impossible or unknown."""
+
+
+class SubmissionError(SpatialSplitError, ValueError):
+    """A submission that its participant has to mend. Never carries a true label."""
+
+
+class SolutionError(SpatialSplitError, ValueError):
+    """A solution that the organizer has to mend. Never shown to participants."""
+
+
+class ManifestError(SpatialSplitError):
+    """A dataset folder that does not agree with its manifest."""
+
+
+class OutputError(SpatialSplitError, OSError):
+    """An output that cannot be written where it was asked for."""
+
+
+def first_few(examples: Iterable[object], *, shown: int = 3) -> str:
+    """Join the first examples for a message, with an ellipsis where there are more.
+
+    Examples
+    --------
+    >>> first_few([1, 2, 3, 4])
+    '1, 2, 3, …'
+    """
+    listed = list(examples)
+    text = ", ".join(str(example) for example in listed[:shown])
+    return text + (", …" if len(listed) > shown else "")
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Give the known name that a mistyped one most likely meant, or None.
+
+    Examples
+    --------
+    >>> nearest_name("radius", ["radius_m", "around"])
+    'radius_m'
+    """
+    import difflib
+
+    names = list(known)
+    folded = {candidate.casefold(): candidate for candidate in names}
+    match = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
+    return folded[match[0]] if match else None
