@@ -1,0 +1,42 @@
+"""`spatialsplit synth`: a virtual flora to try things on."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from spatialsplit.synthetic import DEFAULT_SEED, N_PO, N_SURVEYS, WrittenFlora, write_virtual_flora
+
+
+@click.command(name="synth")
+@click.option("--out", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--surveys", "n_surveys", default=N_SURVEYS, show_default=True, help="Presence-absence surveys."
+)
+@click.option("--po", "n_po", default=N_PO, show_default=True, help="Presence-only records.")
+@click.option(
+    "--seed", default=DEFAULT_SEED, show_default=True, help="Any text; the same text, the same flora."
+)
+@click.option("--force", is_flag=True, help="Replace files in a folder that is not empty.")
+def synth(folder: Path, n_surveys: int, n_po: int, seed: str, force: bool) -> None:
+    """Make a virtual flora: presence-absence surveys, presence-only records, rasters and a recipe.
+
+    The records are those of a made-up country. The same seed and sizes give the same tables everywhere.
+    """
+    written = write_virtual_flora(folder, n_surveys=n_surveys, n_po=n_po, seed=seed, force=force)
+    for line in _summary(written):
+        click.echo(line)
+
+
+def _summary(written: WrittenFlora) -> list[str]:
+    rasters = ", ".join(written.rasters)
+    return [
+        f"Wrote a virtual flora of {written.n_species:,} species to {written.folder}:",
+        f"  pa.csv       {written.n_pa_rows:>9,} rows, {written.n_surveys:,} surveys",
+        f"  po.csv       {written.n_po:>9,} rows",
+        f"  rasters/     {len(written.rasters):>9,} files: {rasters}",
+        "  recipe.toml",
+        f"Next:  spatialsplit build {shlex.quote(str(written.folder / 'recipe.toml'))} --out dataset",
+    ]
