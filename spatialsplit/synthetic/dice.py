@@ -1,9 +1,9 @@
 """Chance that is the same everywhere.
 
-Only the raw integers of numpy's PCG64 are used, whose stream numpy guarantees; what is made of them here takes
-nothing but shifts, comparisons, + - * / and the square root, which IEEE 754 fixes to the last bit. No exp, log or
-sin: their last bit differs between platforms. For the same reason nothing in this folder decides by `sum` or a matrix
-product, whose order of adding numpy may choose; `cumsum` adds in order.
+Only the raw integers of numpy's PCG64 are used, whose stream numpy guarantees; what is made of them here
+takes nothing but shifts, comparisons, + - * / and the square root, which IEEE 754 fixes to the last bit. No
+exp, log or sin: their last bit differs between platforms. For the same reason nothing in this folder
+decides by `sum` or a matrix product, whose order of adding numpy may choose; `cumsum` adds in order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Dice:
     Examples
     --------
     >>> Dice("seed", "demo").below(6, 5).tolist()
-    [3, 2, 1, 1, 5]
+    [5, 3, 1, 5, 5]
     """
 
     def __init__(self, seed: str, purpose: str):
@@ -57,7 +57,7 @@ class Dice:
         return self.fractions(n) + self.fractions(n) + self.fractions(n) - 1.5
 
     def long_tailed(self, n: int, factors: int) -> Numbers:
-        """Draw n positive numbers, few of them large: nearly log-normal, as a product of factors in (0.2, 2)."""
+        """Draw n positive numbers, few of them large: nearly log-normal, as products of (0.2, 2)."""
         product = np.ones(n)
         for _ in range(factors):
             product = product * self.between(0.2, 2.0, n)

@@ -13,7 +13,7 @@ from spatialsplit.synthetic.sightings import Passersby, make_passersby, sighting
 from spatialsplit.synthetic.surveys import make_surveys, species_lists, survey_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow
 
 N_SURVEYS, N_PO = 4_000, 100_000
 DEFAULT_SEED = "2b7e151628aed2a6"
@@ -41,17 +41,17 @@ class VirtualFlora:
     seed: str
     landscape: Landscape
     niches: Niches
-    pa: pa.Table
+    pa: pyarrow.Table
     n_surveys: int
     n_po: int
     _passersby: Passersby
 
-    def po_tables(self) -> Iterator[pa.Table]:
+    def po_tables(self) -> Iterator[pyarrow.Table]:
         """Give the presence-only records as tables of bounded size, made on the way."""
         return sighting_tables(self.seed, self.landscape, self.niches, self._passersby, self.n_po)
 
     @property
-    def po(self) -> pa.Table:
+    def po(self) -> pyarrow.Table:
         """All presence-only records as one table; for millions of them, `po_tables` needs less memory."""
         import pyarrow
 
@@ -66,8 +66,8 @@ def make_virtual_flora(
     Parameters
     ----------
     n_surveys : int
-        Presence-absence surveys, of some 5 to 21 species each. 300 species grow for 4,000 surveys, more for more
-        (twice as many for sixteen times the surveys), and then a survey lists more of them, too.
+        Presence-absence surveys, of some 5 to 21 species each. 300 species grow for 4,000 surveys, more for
+        more (twice as many for sixteen times the surveys), and then a survey lists more of them, too.
     n_po : int
         Presence-only records.
     seed : str or int

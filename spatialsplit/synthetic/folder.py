@@ -107,7 +107,8 @@ def write_virtual_flora(
     target = Path(folder)
     _check_room(target, force=force)
     flora = make_virtual_flora(n_surveys, n_po, seed=seed)
-    workplace = target.absolute().with_name(f".{target.absolute().name}.{os.getpid()}.partial")
+    # Beside a new folder, inside one that is there: it may be a mount, into which nothing can be renamed.
+    workplace = (target if target.is_dir() else target.absolute().parent) / f".flora-{os.getpid()}.partial"
     try:
         (workplace / "rasters").mkdir(parents=True)
         written = _write_files(flora, workplace, target)

@@ -1,7 +1,8 @@
 """The made-up country: relief, climate, coast, and where a point stands in it.
 
-Coordinates inside this folder are whole microdegrees (WGS84), so that a written coordinate is the one that was
-decided on. The country lies round 10 E 50 N, in the land area of EPSG:3035, and has nothing to do with what is there.
+Coordinates inside this folder are whole microdegrees (WGS84), so that a written coordinate is the one that
+was decided on. The country lies round 10 E 50 N, in the land area of EPSG:3035, and has nothing to do with
+what is there.
 """
 
 from __future__ import annotations
@@ -132,4 +133,5 @@ def _nearest_capital(dice: Dice) -> Integers:
         (pixel // N_COLUMNS - r) ** 2 * 9 + (pixel % N_COLUMNS - c) ** 2 * 4
         for r, c in zip(row, column, strict=True)
     ]
-    return np.argmin(np.stack(distances), axis=0).astype(np.int64)
+    nearest: Integers = np.argmin(np.stack(distances), axis=0).astype(np.int64)
+    return nearest

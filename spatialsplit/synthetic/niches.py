@@ -1,7 +1,8 @@
 """The plants: how common each species is, and how well each habitat suits it.
 
-Each pixel of the landscape belongs to one of some thousand habitats (bands of warmth, rain and wetness of the soil),
-so that a table habitat × species holds the whole flora, and millions of records are looked up in it.
+Each pixel of the landscape belongs to one of some thousand habitats (bands of warmth, rain and wetness of
+the soil), so that a table habitat × species holds the whole flora, and millions of records are looked up in
+it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Niches:
         return int(self.plenty.shape[1])
 
     def noted_species(self, dice: Dice, pixel: Integers) -> Integers:
-        """Draw, for each place, the species that a passer-by notes there: common and showy ones more often."""
+        """Draw, for each place, the species that a passer-by notes: common and showy ones more often."""
         habitat = self.habitat[pixel]
         position = np.searchsorted(self._steps, habitat + dice.fractions(len(habitat)), side="right")
         return position - habitat * self.n_species
@@ -58,12 +59,14 @@ def make_niches(seed: str, landscape: Landscape, n_species: int) -> Niches:
     dice = Dice(seed, "niches")
     fields = (landscape.temperature_tenths, landscape.precipitation_mm, landscape.wetness)
     habitat = np.zeros(landscape.land.size, dtype=np.int64)
-    plenty = dice.long_tailed(n_species, factors=8)[None, :]
+    common = dice.long_tailed(n_species, factors=8)
+    plenty = common[None, :]
     for field, n_bands in zip(fields, N_BANDS, strict=True):
         habitat = habitat * n_bands + _bands(field, landscape, n_bands)
         suits = _suitability(dice, n_bands, n_species)
         plenty = (plenty[:, None, :] * suits[None, :, :]).reshape(-1, n_species)
-    noted = np.cumsum(plenty * dice.long_tailed(n_species, factors=5), axis=1)
+    # Nobody notes the hundredth daisy: commonness counts by its root.
+    noted = np.cumsum(plenty / np.sqrt(common) * dice.long_tailed(n_species, factors=3), axis=1)
     shares = noted / noted[:, -1:] + np.arange(len(noted))[:, None]
     return Niches(habitat=habitat, plenty=plenty, _steps=shares.ravel())
 

@@ -55,18 +55,19 @@ class Passersby:
 def make_passersby(seed: str, landscape: Landscape, surveys: Surveys) -> Passersby:
     """Found towns in the lowlands, few of them large, and join each to its nearest ones by winding roads."""
     dice = Dice(seed, "passers-by")
-    lon, lat = landscape.random_places(dice, N_TOWNS * 3)
+    lon, lat = landscape.random_places(dice, N_TOWNS * 3 // 2)
     lowest = np.sort(np.argsort(landscape.elevation_m[pixel_of(lon, lat)], kind="stable")[:N_TOWNS])
     lon, lat = lon[lowest], lat[lowest]
     people = dice.long_tailed(N_TOWNS, factors=4)
     roads = _roads(dice, lon, lat)
+    east_km, north_km = roads[2] / LON_PER_KM, roads[3] / LAT_PER_KM
     return Passersby(
         town_lon=lon,
         town_lat=lat,
         town_reach_km=1.5 + np.sqrt(people) * 2.0,
         town_people=people,
         roads=roads,
-        road_length=np.sqrt((roads[2] / LON_PER_KM) ** 2 + (roads[3] / LAT_PER_KM) ** 2),
+        road_length=np.sqrt(east_km * east_km + north_km * north_km),
         surveys=surveys,
     )
 
@@ -76,7 +77,8 @@ def sighting_tables(
 ) -> Iterator[pa.Table]:
     """Give the presence-only records in tables of bounded size: memory does not grow with their number.
 
-    A record in a hundred is noted twice, under two ids. Those of the atlas stand on the centre of their pixel.
+    A record in a hundred is noted twice, under two ids. Those of the atlas stand on the centre of their
+    pixel.
 
     Parameters
     ----------

@@ -48,9 +48,9 @@ class _Sites:
 def make_surveys(seed: str, landscape: Landscape, n_surveys: int) -> Surveys:
     """Send out campaigns until there are so many surveys.
 
-    Most sites belong to a campaign that worked in one landscape in one season; a third are strewn over the country
-    as a monitoring network is. A site has a few plots some hundred metres apart; a plot in seven is visited on a
-    second day.
+    Most sites belong to a campaign that worked in one landscape in one season; a third are strewn over the
+    country as a monitoring network is. A site has a few plots some hundred metres apart; a plot in seven is
+    visited on a second day.
 
     Parameters
     ----------
