@@ -182,7 +182,7 @@ def _six_decimals(degrees: np.ndarray[tuple[int], np.dtype[np.float64]]) -> pa.A
 
 def _write_rasters(landscape: Landscape, folder: Path) -> tuple[str, ...]:
     import rasterio
-    from rasterio.transform import from_origin
+    from rasterio import Affine
 
     bands = {
         "elevation": ("int16", landscape.elevation_m, "m"),
@@ -200,7 +200,7 @@ def _write_rasters(landscape: Landscape, folder: Path) -> tuple[str, ...]:
             dtype=dtype,
             nodata=NODATA,
             crs="EPSG:4326",
-            transform=from_origin(WEST / 1e6, NORTH / 1e6, PIXEL / 1e6, PIXEL / 1e6),
+            transform=Affine(PIXEL / 1e6, 0.0, WEST / 1e6, 0.0, -PIXEL / 1e6, NORTH / 1e6),
             compress="deflate",
         ) as raster:
             raster.write(np.where(landscape.land, values, NODATA).astype(dtype).reshape(N_ROWS, N_COLUMNS), 1)
