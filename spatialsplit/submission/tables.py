@@ -1,0 +1,200 @@
+"""A submission or solution as a table of texts: strict CSV, rows and data frames made alike.
+
+Nothing is guessed here: every cell becomes trimmed text, and a number that arrives as a number is written as
+it would be typed (5 and 5.0 are "5"). What the cells mean is `spatialsplit.submission.tasks`; what makes them
+a legal submission is `spatialsplit.submission.checking`. `read_csv` touches the disk, nothing else does.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+LARGEST_CELL = 100_000_000  # the csv module's own limit, 131,072, is less than a list of 25,000 species
+SEPARATORS = {",": "','", ";": "';'", "\t": "a tab"}
+
+
+@dataclass
+class Table:
+    """Columns and rows of text, with the place of each row for messages.
+
+    Parameters
+    ----------
+    names : list of str
+        Trimmed column names.
+    rows : list of lists of str
+        Trimmed cells, as many as names.
+    places : sequence of int
+        Line of each row in its file, or its number from 1.
+    unit : {"line", "row"}
+        What `places` counts.
+    faults : list of (kind, text)
+        What was wrong with the file itself.
+    cut_ids : list of str
+        First cells of the rows whose number of cells is wrong: they are not in `rows`, and their ids are not
+        missing.
+    """
+
+    names: list[str]
+    rows: list[list[str]]
+    places: Sequence[int]
+    unit: str = "row"
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    cut_ids: list[str] = field(default_factory=list)
+
+    def column(self, name: str) -> list[str]:
+        """Give the cells of one column."""
+        position = self.names.index(name)
+        return [row[position] for row in self.rows]
+
+
+def as_table(source: Any, separators: str = ",") -> Table:
+    """Make a table of a CSV file's path, rows (mappings) or a pandas data frame; a table is taken as it is.
+
+    Examples
+    --------
+    >>> as_table([{"surveyId": 1, " predictions": 5.0}]).rows
+    [['1', '5']]
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_csv(source, separators)
+    return table_from_frame(source) if hasattr(source, "columns") else table_from_rows(source)
+
+
+def read_csv(path: str | os.PathLike[str], separators: str = ",") -> Table:
+    """Read a CSV file strictly; what is wrong with it is in the table's `faults`."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        fault = f"line {line}: not UTF-8 text. Save the file as plain CSV in UTF-8."
+        return Table([], [], [], "line", [("file", fault)])
+    return table_from_csv(text, separators)
+
+
+def table_from_csv(text: str, separators: str = ",") -> Table:
+    r"""Read the text of a CSV file strictly.
+
+    A byte-order mark, CRLF, quotes, blank lines and spaces after the separator are accepted. A row must have
+    as many cells as the header: readers that guess take the first cell of a longer row for an index and shift
+    the columns.
+
+    Parameters
+    ----------
+    text : str
+    separators : str
+        Those that are allowed. A file with another one is read with it, so that all its other faults are
+        found too.
+
+    Examples
+    --------
+    >>> table = table_from_csv("surveyId, predictions\n1, 1 2\n2,1,2\n")
+    >>> table.rows, table.faults
+    ([['1', '1 2']], [('cells', 'line 3: 3 cells where the header has 2. Labels are separated by spaces.')])
+    """
+    text = text[1:] if text.startswith("\ufeff") else text
+    table = Table([], [], [], "line")
+    separator = _separator_of(text, separators, table.faults)
+    records = _records(text, separator, table.faults)
+    table.names = [name.strip() for name in next(records, (1, []))[1]]
+    if not table.names:
+        table.faults.append(("file", "line 1: the file is empty. It needs a header and a row for each id."))
+        return table
+    places: list[int] = []
+    for line, cells in records:
+        if len(cells) == len(table.names):
+            places.append(line)
+            table.rows.append([cell.strip() for cell in cells])
+        else:
+            table.faults.append(("cells", _ragged(line, len(cells), len(table.names))))
+            table.cut_ids.append(cells[0].strip())
+    table.places = places
+    return table
+
+
+def _separator_of(text: str, allowed: str, faults: list[tuple[str, str]]) -> str:
+    header = text.lstrip().split("\n", 1)[0]
+    present = [separator for separator in SEPARATORS if separator in header]
+    found = max(present, key=header.count, default=allowed[0])
+    if found not in allowed:
+        message = f"line 1: columns are separated by {SEPARATORS[found]}, not by {SEPARATORS[allowed[0]]}."
+        faults.append(("file", f"{message} Write the file again with sep=','."))
+    return found
+
+
+def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each record that is not blank."""
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        faults.append(("file", f"line {line}: holds a NUL character. Save the file as CSV in UTF-8."))
+        return
+    former_limit = csv.field_size_limit(LARGEST_CELL)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
+    )
+    before = 0
+    try:
+        for cells in reader:
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield before + 1, cells
+            before = reader.line_num
+    except csv.Error:
+        faults.append(
+            ("file", f"line {before + 1}: a quotation mark is opened and not closed, or followed by text.")
+        )
+    finally:
+        csv.field_size_limit(former_limit)
+
+
+def _ragged(line: int, found: int, expected: int) -> str:
+    cells = "1 cell" if found == 1 else f"{found} cells"
+    hint = " Labels are separated by spaces." if found > expected else ""
+    return f"line {line}: {cells} where the header has {expected}.{hint}"
+
+
+def table_from_rows(rows: Iterable[Mapping[str, object]]) -> Table:
+    """Make a table of mappings from column name to cell (text, number or None)."""
+    records = [{str(name).strip(): cell_text(cell) for name, cell in row.items()} for row in rows]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    cells = [[record.get(name, "") for name in names] for record in records]
+    return Table(names, cells, range(1, len(cells) + 1))
+
+
+def table_from_frame(frame: Any) -> Table:
+    """Make a table of a pandas data frame: whole floats are integers, NaN is an empty cell."""
+    texts = [list(map(cell_text, frame.iloc[:, position].tolist())) for position in range(len(frame.columns))]
+    names = [str(name).strip() for name in frame.columns]
+    cells = list(map(list, zip(*texts)))  # noqa: B905 - the columns of a frame are equally long, and strict is not in Python 3.8
+    return Table(names, cells, range(1, len(cells) + 1))
+
+
+def cell_text(cell: object) -> str:
+    """Give a cell as trimmed text; a missing one is empty, a whole number has no decimal point.
+
+    Examples
+    --------
+    >>> [cell_text(cell) for cell in (" 1 2 ", 5.0, 0.5, None, float("nan"))]
+    ['1 2', '5', '0.5', '', '']
+    """
+    if isinstance(cell, str):
+        return cell.strip()
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(cell, bool) or not isinstance(cell, Real):
+        return str(cell)
+    return str(int(cell)) if isinstance(cell, Integral) else _number_text(float(cell))
+
+
+def _number_text(number: float) -> str:
+    if number != number:
+        return ""
+    return str(int(number)) if number.is_integer() else repr(number)
