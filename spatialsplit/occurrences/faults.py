@@ -1,0 +1,110 @@
+"""Reasons for which a row is refused or dropped, counted, and worded for a person.
+
+A reason is known by its position in `REASONS`; a row that has several faults counts under the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialsplit.tables import TableInput
+
+FINE = 0
+
+REASONS = (
+    "fine",
+    "missing_coordinate",
+    "bad_latitude",
+    "bad_longitude",
+    "unprojectable",
+    "missing_key",
+    "bad_key",
+    "missing_species",
+    "bad_species",
+    "bad_date",
+    "survey_coordinates",
+    "survey_years",
+)
+"""Every reason, in the order in which they are looked for."""
+
+DROPPABLE = REASONS[1:]
+
+CODES: Mapping[str, int] = {reason: code for code, reason in enumerate(REASONS)}
+
+WHAT = {
+    "missing_coordinate": ("Missing coordinate", "Every record needs a longitude and a latitude. Fill them in"),
+    "bad_latitude": ("Invalid latitude", "Latitudes lie in [-90, 90]. Correct them"),
+    "bad_longitude": ("Invalid longitude", "Longitudes lie in [-180, 180]. Correct them"),
+    "unprojectable": ("Coordinate outside its CRS", "Every point must have a place on the ellipsoid. Correct it or its crs"),
+    "missing_key": ("Missing survey key", "Every row must say which survey it belongs to. Fill it in"),
+    "bad_key": ("Invalid survey key", "A dayOfYear is a whole number from 1 to 366. Correct it"),
+    "missing_species": ("Missing species", "Every row names a species. Fill it in"),
+    "bad_species": ("Invalid species", "Species are all whole numbers from 0 or all names. Correct them"),
+    "bad_date": ("Contradicting date", "dayOfYear, date and year must agree. Correct them"),
+    "survey_coordinates": (
+        "Survey with more than one place",
+        'A survey is one visit to one place. Correct it, add a key, or say coordinates = "first" or "mean" under [surveys]',
+    ),
+    "survey_years": (
+        "Survey that merges more than one year",
+        'The keys do not tell the years apart. Add the year: keys = ["patchID", "year", "dayOfYear"] under [surveys]',
+    ),
+}
+"""For each reason: what is wrong, and what must hold and what to do."""
+
+
+@dataclass
+class Faults:
+    """What was wrong with the rows of one input so far: counts, and the first places with their values.
+
+    Attributes
+    ----------
+    section : str
+        The recipe's section, for the advice.
+    """
+
+    source: TableInput
+    section: str
+    unit: str = "rows"
+    n_rows: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[str, list[tuple[tuple[int, int], str]]] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
+
+    def add(self, reason: str, places: list[tuple[int, int]], values: list[str], count: int) -> None:
+        """Count some rows of one reason; the first three places are remembered."""
+        if not count:
+            return
+        self.counts[reason] = self.counts.get(reason, 0) + count
+        known = self.first.setdefault(reason, [])
+        known.extend(zip(places, values, strict=True))
+        del known[3:]
+
+    def total(self) -> int:
+        """Count the faulty rows."""
+        return sum(self.counts.values())
+
+    def problems(self, dropped: Collection[str] = ()) -> list[str]:
+        """Word the faults that are not dropped, a line a reason, with the lines of the file."""
+        return [self._line(reason) for reason in DROPPABLE if reason in self.counts and reason not in dropped]
+
+    def _line(self, reason: str) -> str:
+        what, cure = WHAT[reason]
+        known = self.first[reason]
+        lines = self.source.lines_of([place for place, _ in known])
+        examples = ", ".join(f"{line}: {value}" for line, (_, value) in zip(lines, known, strict=True))
+        hint = f" {self.hints[reason]}" if reason in self.hints else ""
+        return (
+            f"{what} in {self.counts[reason]:,} of {self.n_rows:,} {self.unit} of {self.source.name} (first: {examples}).{hint} "
+            f'{cure}, or say drop = ["{reason}"] under [{self.section}].'
+        )
+
+
+def first_of(codes: npt.NDArray[np.int8], reason: str) -> tuple[npt.NDArray[np.intp], int]:
+    """Give the first three positions of a reason and how many there are."""
+    positions = np.flatnonzero(codes == CODES[reason])
+    return positions[:3], positions.size

@@ -1,0 +1,295 @@
+"""Find the columns of a record table and check its rows, batch by batch.
+
+The reader is pure but for its tallies: a batch in, the same rows out with their place, keys, species and reasons. Nothing is repaired and
+nothing is lost: a row is fine, or it has a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spatialsplit.columns import find_columns
+from spatialsplit.crs import WGS84, is_ballpark, is_degrees
+from spatialsplit.errors import DataError
+from spatialsplit.occurrences.cells import Days, SpeciesReader, by_distinct, cell_texts, judge_key, read_days
+from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
+from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
+from spatialsplit.tables import Batch, OutputColumn, TableInput
+
+Codes = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class RecordRules:
+    """How one table of records is to be read.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        Our name of a column to the file's, where the file's own name is not known.
+    crs : str
+        Of the coordinates.
+    decimals : int, optional
+        Published decimals of longitude and latitude; None leaves them as they are.
+    keys : sequence of str
+        Columns that name the survey, for presence-absence tables.
+    species : SpeciesReader, optional
+        None where the table's species do not matter.
+    uncertainty : str, optional
+        Column whose metres are added to a record's radius.
+    section : str
+        The recipe's section, for messages.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    crs: str = WGS84
+    decimals: int | None = 6
+    keys: Sequence[str] = ()
+    species: SpeciesReader | None = None
+    uncertainty: str | None = None
+    section: str = "inputs.po"
+
+
+@dataclass(frozen=True)
+class CheckedBatch:
+    """The rows of a batch, and what is known of each.
+
+    Attributes
+    ----------
+    batch : Batch
+    places : Places
+    reasons : array of int8, shape (n,)
+        Position in `faults.REASONS`, 0 where the row is fine.
+    keys : list of pyarrow.StringArray
+    species : pyarrow.Array, optional
+    days : Days
+    uncertainty_m : array of float, optional
+        0 where it is missing.
+    """
+
+    batch: Batch
+    places: Places
+    reasons: Codes
+    keys: list[pa.StringArray]
+    species: pa.Array | None
+    days: Days
+    uncertainty_m: npt.NDArray[np.float64] | None
+
+    @property
+    def fine(self) -> npt.NDArray[np.bool_]:
+        """Which rows have no fault."""
+        return self.reasons == 0
+
+
+class RecordReader:
+    """Reads the batches of one record table.
+
+    Parameters
+    ----------
+    source : TableInput
+    rules : RecordRules
+    with_species : bool
+        Whether a species column must be there.
+
+    Raises
+    ------
+    DataError
+        A line for each column that cannot be found.
+    """
+
+    def __init__(self, source: TableInput, rules: RecordRules, *, with_species: bool = True):
+        self.source, self.rules = source, rules
+        wanted = ["lon", "lat", *rules.keys, *(["speciesId"] if with_species and rules.species else [])]
+        if rules.uncertainty:
+            wanted.append(rules.uncertainty)
+        optional = [name for name in ("date", "year", "dayOfYear", "geoUncertaintyInM") if name not in wanted]
+        self.found = find_columns(source.header, wanted, rules.columns, optional=optional, where=source.name)
+        self._mapped_also(rules.columns)
+        self.faults = Faults(source, rules.section)
+        self.suspicions: dict[str, int] = {}
+        self._looks: dict[str, int] = {}
+        self._check_names()
+
+    def _mapped_also(self, columns: Mapping[str, str]) -> None:
+        """Find the further columns that the recipe renames."""
+        others = [name for name in columns if name not in self.found]
+        self.found |= find_columns(self.source.header, others, columns, where=self.source.name)
+
+    def _check_names(self) -> None:
+        names = [name for name in self.output_names() if name]
+        twice = sorted({name for name in names if names.count(name) > 1 and name in self.found})
+        if twice:
+            raise DataError(
+                f"{self.source.name} would have more than one column '{name}': one is mapped to it and another has that name. Rename or "
+                "leave out the other."
+                for name in twice
+            )
+
+    def output_names(self) -> list[str]:
+        """Give the name under which each column of the header is published."""
+        names = list(self.source.header)
+        for name, position in self.found.items():
+            names[position] = name
+        return names
+
+    def output_columns(self, kinds: Mapping[str, OutputColumn]) -> list[OutputColumn]:
+        """Declare the published columns: those in `kinds` as said there, the others with the input's type."""
+        types = self.source.types
+        return [kinds.get(name, OutputColumn(name, kind)) for name, kind in zip(self.output_names(), types, strict=True)]
+
+    def text(self, batch: Batch, name: str) -> pa.StringArray | None:
+        """Give a column's cells as trimmed text, or None where there is no such column."""
+        position = self.found.get(name)
+        return cell_texts(batch.column(position)) if position is not None else None
+
+    def check(self, batch: Batch, refine: Callable[[Places], None] | None = None) -> CheckedBatch:
+        """Check the rows of one batch.
+
+        Parameters
+        ----------
+        batch : Batch
+        refine : callable, optional
+            Looks at the places once more and may mark rows in `places.reasons`.
+        """
+        places = read_places(batch.column(self.found["lon"]), batch.column(self.found["lat"]), self.rules.crs, self.rules.decimals)
+        if refine is not None:
+            refine(places)
+        reasons = places.reasons.copy()
+        keys = [self._key(batch, name, reasons) for name in self.rules.keys]
+        species = self._species(batch, reasons)
+        days = self._days(batch, reasons)
+        uncertainty = self._uncertainty(batch, reasons)
+        return CheckedBatch(batch, places, reasons, keys, species, days, uncertainty)
+
+    def _key(self, batch: Batch, name: str, reasons: Codes) -> pa.StringArray:
+        texts = self.text(batch, name)
+        assert texts is not None  # keys are wanted columns
+        _mark(reasons, by_distinct(texts, judge_key(name)))
+        return texts
+
+    def _species(self, batch: Batch, reasons: Codes) -> pa.Array | None:
+        texts = self.text(batch, "speciesId") if self.rules.species else None
+        if texts is None or self.rules.species is None:
+            return None
+        _mark(reasons, by_distinct(texts, self.rules.species.judge))
+        return self.rules.species.read(texts, reasons == 0)
+
+    def _days(self, batch: Batch, reasons: Codes) -> Days:
+        days = read_days(
+            batch.rows.num_rows, self.text(batch, "date"), self.text(batch, "year"), self.text(batch, "dayOfYear")
+        )
+        _mark(reasons, days.reasons)
+        return days
+
+    def _uncertainty(self, batch: Batch, reasons: Codes) -> npt.NDArray[np.float64] | None:
+        if self.rules.uncertainty is None:
+            return None
+        values, _ = parse_numbers(batch.column(self.found[self.rules.uncertainty]))
+        return np.where(np.isfinite(values) & (values > 0), values, 0.0)
+
+    def tally(self, checked: CheckedBatch) -> None:
+        """Count what a batch showed; call it in any order, once a batch."""
+        self.faults.n_rows += checked.batch.rows.num_rows
+        for reason in REASONS[1:]:
+            positions, count = first_of(checked.reasons, reason)
+            if count:
+                places = [(checked.batch.file, checked.batch.first_row + int(i)) for i in positions]
+                self.faults.add(reason, places, [self._value(checked, reason, int(i)) for i in positions], count)
+        for name in ("like_degrees", "would_fit_swapped", "like_metres"):
+            self._looks[name] = self._looks.get(name, 0) + getattr(checked.places, name)
+        self._suspect("zero_zero", np.count_nonzero((checked.places.lon == 0) & (checked.places.lat == 0)))
+        self._suspect("date_not_iso", checked.days.not_iso)
+
+    def _suspect(self, name: str, count: int) -> None:
+        if count:
+            self.suspicions[name] = self.suspicions.get(name, 0) + int(count)
+
+    def suspect_uncertainty(self, checked: CheckedBatch, limits_m: Mapping[str, float]) -> None:
+        """Count the records whose uncertainty is larger than a limit, under the limit's name."""
+        position = self.found.get("geoUncertaintyInM")
+        if position is None:
+            return
+        values, _ = parse_numbers(checked.batch.column(position))
+        for name, limit in limits_m.items():
+            self._suspect(name, np.count_nonzero(values > limit))
+
+    def _value(self, checked: CheckedBatch, reason: str, row: int) -> str:
+        shown = {
+            "missing_coordinate": ["lon", "lat"],
+            "bad_latitude": ["lat"],
+            "bad_longitude": ["lon"],
+            "unprojectable": ["lon", "lat"],
+            "missing_key": self.rules.keys,
+            "bad_key": self.rules.keys,
+            "missing_species": ["speciesId"],
+            "bad_species": ["speciesId"],
+            "bad_date": [name for name in ("date", "year", "dayOfYear") if name in self.found],
+        }[reason]
+        cells = [(name, checked.batch.column(self.found[name])[row].as_py()) for name in shown if name in self.found]
+        if len(cells) == 1:
+            return f"{cells[0][1]}" if cells[0][1] not in (None, "") else "empty"
+        return " ".join(f"{name} {'empty' if cell in (None, '') else cell}" for name, cell in cells)
+
+    def problems(self, dropped: Sequence[str] = ()) -> list[str]:
+        """Word everything that forbids the use of this table, a line each."""
+        self._hint()
+        problems = self.faults.problems(dropped)
+        fine = self.faults.n_rows - self.faults.total()
+        if not is_degrees(self.rules.crs) and self.faults.n_rows and self._looks.get("like_degrees", 0) == self.faults.n_rows:
+            problems.append(
+                f"All {self.faults.n_rows:,} rows of {self.source.name} have coordinates within ±180 and ±90, which are degrees, but "
+                f'its CRS {self.rules.crs} counts in metres. Leave out crs under [{self.rules.section}] or say crs = "EPSG:4326".'
+            )
+        elif not problems and not fine:
+            problems.append(f"No row of {self.source.name} is left: all {self.faults.n_rows:,} are dropped. Correct the file.")
+        return problems
+
+    def _hint(self) -> None:
+        species = self.rules.species
+        if species is not None and species.hints:
+            self.faults.hints["bad_species"] = " ".join(sorted(species.hints))
+        if self._looks.get("like_metres"):
+            hint = f'The coordinates look like metres: say crs = "EPSG:…" under [{self.rules.section}].'
+            self.faults.hints |= {"bad_latitude": hint, "bad_longitude": hint}
+        elif self._looks.get("would_fit_swapped"):
+            self.faults.hints["bad_latitude"] = (
+                f"{self._looks['would_fit_swapped']:,} of them would be valid with longitude and latitude exchanged: are the columns swapped?"
+            )
+
+    def warnings(self) -> list[str]:
+        """Say what looks odd but was used as it is, a line each."""
+        lines = [WARNINGS[name].format(n=f"{count:,}", where=self.source.name) for name, count in sorted(self.suspicions.items())]
+        if is_ballpark(self.rules.crs):
+            lines.append(
+                f"PROJ knows no datum shift from {self.rules.crs} to WGS84 and leaves it out: the coordinates of {self.source.name} may be "
+                "off by hundreds of metres. Give the CRS with its datum."
+            )
+        return lines
+
+
+WARNINGS = {
+    "zero_zero": "{n} rows of {where} lie at longitude 0, latitude 0. Such coordinates are often missing ones.",
+    "date_not_iso": "{n} dates of {where} are no ISO day (2021-05-31) and were not compared with dayOfYear.",
+    "uncertainty_over_radius": "{n} rows of {where} have a geoUncertaintyInM larger than the radius of the filter.",
+    "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
+    "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
+    "swapped_axes": (
+        "{n} rows of {where} lie outside the area of use of the grid's CRS but would lie inside with longitude and latitude exchanged. "
+        "Check the columns."
+    ),
+}
+"""For each suspicion, what is said of it."""
+
+
+def _mark(reasons: Codes, answers: npt.NDArray[np.integer]) -> None:
+    """Write reasons where there is none yet."""
+    new = (reasons == 0) & (answers != 0)
+    reasons[new] = answers[new].astype(np.int8)
+
+
+__all__ = ["CODES", "CheckedBatch", "RecordReader", "RecordRules"]

@@ -1,0 +1,326 @@
+"""Point → quadrat → label → bounds: plain arithmetic in a fixed grid.
+
+A quadrat is a half-open cell `[west, east) × [south, north)` counted from an explicit origin in an explicit CRS, so the quadrat of
+a point depends on the point and the grid alone: not on the other points, not on their order. Which quadrats are drawn stands in
+`draw`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pyproj
+
+from spatialsplit.crs import count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
+from spatialsplit.errors import DataError
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+DENSE_CELLS = 1 << 25
+"""Up to so many cells between the outermost quadrats, a table numbers them; beyond it, sorting does."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Square quadrats of one size in one projected CRS.
+
+    Choose an equal-area CRS, so that every quadrat covers the same ground: EPSG:3035 in Europe, EPSG:6933 for the world, or
+    a national one.
+
+    Parameters
+    ----------
+    crs : str
+        A projected CRS in metres with an EPSG code.
+    size_m : int
+        Side of a quadrat in metres.
+    origin : tuple of int
+        Easting and northing of a quadrat corner, in metres.
+
+    Raises
+    ------
+    DataError
+        The size is no positive whole number, the origin is not whole, or the CRS counts in degrees or has no EPSG code.
+
+    Examples
+    --------
+    >>> grid = Grid()
+    >>> quadrats = grid.assign(np.array([10.0, 10.0]), np.array([52.0, 51.99]))
+    >>> quadrats.labels
+    ['CRS3035RES5000mN3205000E4320000', 'CRS3035RES5000mN3210000E4320000']
+    >>> quadrats.codes.tolist()
+    [1, 0]
+    """
+
+    crs: str = "EPSG:3035"
+    size_m: int = 5000
+    origin: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        problems = [*_size_problems(self.size_m, self.origin), *_crs_problems(self.crs)]
+        if problems:
+            raise DataError(problems)
+
+    @property
+    def preset(self) -> str | None:
+        """Name of the preset that this grid is, for the manifest."""
+        return next((name for name, grid in PRESETS.items() if grid == self), None)
+
+    def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+        """Give easting and northing in metres of points in WGS84 degrees, infinite where there are none."""
+        return lonlat_to_metres(lon, lat, self.crs)
+
+    def locate(self, easting: Floats, northing: Floats) -> tuple[Integers, Integers]:
+        """Give column and row, counted from the origin, of points in metres.
+
+        Both coordinates are rounded to the centimetre first, so that the noise of a projection moves no point over an edge; then the
+        lower and left edge belong to the quadrat, the upper and right one to the next.
+
+        Raises
+        ------
+        DataError
+            A coordinate is not finite.
+
+        Examples
+        --------
+        >>> column, row = Grid().locate(np.array([4999.994, 4999.996, -0.006]), np.zeros(3))
+        >>> column.tolist(), row.tolist()
+        ([0, 1, -1], [0, 0, 0])
+        """
+        return self._along(easting, self.origin[0]), self._along(northing, self.origin[1])
+
+    def _along(self, metres: Floats, origin: int) -> Integers:
+        metres = np.asarray(metres, dtype=np.float64)
+        if not np.isfinite(metres).all():
+            raise DataError(
+                f"{np.count_nonzero(~np.isfinite(metres)):,} of {metres.size:,} points cannot be projected to {self.crs}. Every point "
+                "must have a place in the grid. Choose a CRS that covers them (EPSG:6933 covers the world) or leave them out."
+            )
+        centimetres = np.rint(metres * 100).astype(np.int64)
+        return (centimetres - origin * 100) // (self.size_m * 100)
+
+    def label(self, column: int, row: int) -> str:
+        """Name one quadrat by its lower-left corner, as the European statistical grids do (INSPIRE D2.8.I.2, section 4.2).
+
+        Examples
+        --------
+        >>> Grid("EPSG:6933").label(-1, -3)
+        'CRS6933RES5000mN-15000E-5000'
+        """
+        west = self.origin[0] + int(column) * self.size_m
+        south = self.origin[1] + int(row) * self.size_m
+        return f"CRS{_epsg(self.crs)}RES{self.size_m}mN{south}E{west}"
+
+    def bounds(self, label: str) -> tuple[float, float, float, float]:
+        """Give (west, south, east, north) of a quadrat in metres.
+
+        Raises
+        ------
+        DataError
+            The label is none of this grid.
+
+        Examples
+        --------
+        >>> Grid().bounds("CRS3035RES5000mN3210000E4320000")
+        (4320000, 3210000, 4325000, 3215000)
+        """
+        match = re.fullmatch(r"CRS(\d+)RES(\d+)mN(-?\d+)E(-?\d+)", label)
+        if not match or label != self.label(*self._corner(int(match[4]), int(match[3]))):
+            raise DataError(f"'{label}' is no quadrat of the grid {self}. Labels look like '{self.label(0, 0)}'.")
+        west, south = int(match[4]), int(match[3])
+        return west, south, west + self.size_m, south + self.size_m
+
+    def _corner(self, west: int, south: int) -> tuple[int, int]:
+        return (west - self.origin[0]) // self.size_m, (south - self.origin[1]) // self.size_m
+
+    def assign(self, lon: Floats, lat: Floats) -> Quadrats:
+        """Give every point its quadrat.
+
+        Parameters
+        ----------
+        lon, lat : array of float, shape (n,), degrees WGS84
+
+        Returns
+        -------
+        Quadrats
+            A code for each point, and a label for each code. Points in, points out, in the same order.
+
+        Raises
+        ------
+        DataError
+            A point cannot be projected.
+        """
+        column, row = self.locate(*self.project(np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)))
+        return _encode(column, row, self)
+
+    def warnings(self, lon: Floats, lat: Floats) -> list[str]:
+        """Say what a careful person would want to know about this grid for these points, a line each."""
+        lines = []
+        if not is_equal_area(self.crs):
+            lines.append(
+                f"{self.crs} is not an equal-area CRS: quadrats cover different areas on the ground. EPSG:3035 (Europe) and "
+                "EPSG:6933 (world) are equal-area."
+            )
+        outside = count_outside_area_of_use(np.asarray(lon), np.asarray(lat), self.crs)
+        if outside:
+            lines.append(
+                f"{outside:,} of {len(lon):,} points lie outside the area of use of {self.crs}: quadrats are distorted there. Choose "
+                "EPSG:6933 (world) or a national equal-area CRS."
+            )
+        return lines
+
+
+@dataclass(frozen=True)
+class EquatorGrid(Grid):
+    """The grid of GeoLifeCLEF 2020 to 2022: 5 km along the equator and along the meridian.
+
+    Easting is the length along the WGS84 equator from longitude −30, northing the length of the meridian from latitude 0; what is west of the
+    origin wraps round the equator. A quadrat is 5 km wide at the equator only: 3.8 km at 41° N, 3.2 km at 51° N. Source: the
+    organizers' `_old/spatial_split` in github.com/plantnet/GeoLifeCLEF.
+
+    Examples
+    --------
+    >>> EquatorGrid().assign(np.array([3.5]), np.array([43.6])).labels
+    ['e0745n0965']
+    """
+
+    crs: str = "EPSG:4326"
+
+    def __post_init__(self) -> None:
+        problems = _size_problems(self.size_m, self.origin)
+        if problems:
+            raise DataError(problems)
+
+    def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+        """Give the lengths along the equator and the meridian, in metres.
+
+        Raises
+        ------
+        DataError
+            A point lies south of the equator, where this grid has no quadrats.
+        """
+        south = np.count_nonzero(np.asarray(lat) < 0)
+        if south:
+            raise DataError(
+                f"{south:,} of {len(lat):,} points lie south of the equator, where the grid glc2022 has no quadrats. Latitudes must be 0 or "
+                "more. Choose a grid by CRS, such as EPSG:6933."
+            )
+        geod = pyproj.Geod(ellps="WGS84")
+        easting = geod.a * np.radians(np.mod(np.asarray(lon) + 30.0, 360.0))
+        zeros = np.zeros(len(lat))
+        northing = np.asarray(geod.inv(zeros, zeros, zeros, lat)[2], dtype=np.float64)
+        return easting, northing
+
+    def label(self, column: int, row: int) -> str:
+        """Name one quadrat by its column and row, as the organizers did."""
+        return f"e{int(column):04d}n{int(row):04d}"
+
+    def bounds(self, label: str) -> tuple[float, float, float, float]:
+        """Give (west, south, east, north) of a quadrat in metres along equator and meridian."""
+        match = re.fullmatch(r"e(-?\d{4,})n(-?\d{4,})", label)
+        if not match:
+            raise DataError(f"'{label}' is no quadrat of the grid glc2022. Labels look like 'e0745n0964'.")
+        west = self.origin[0] + int(match[1]) * self.size_m
+        south = self.origin[1] + int(match[2]) * self.size_m
+        return west, south, west + self.size_m, south + self.size_m
+
+    def warnings(self, lon: Floats, lat: Floats) -> list[str]:
+        """Say that these quadrats are not square on the ground."""
+        return ["The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are equal-area."]
+
+
+@dataclass(frozen=True)
+class Quadrats:
+    """The quadrat of each point: an integer code a point and a label a code.
+
+    Attributes
+    ----------
+    codes : array of int, shape (n,)
+        Position in `labels` of each point's quadrat.
+    labels : list of str
+        The occupied quadrats, south to north within west to east.
+    """
+
+    codes: npt.NDArray[np.int32]
+    labels: list[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def of_each_point(self) -> list[str]:
+        """Give the label of every point, in order."""
+        return [self.labels[code] for code in self.codes.tolist()]
+
+
+def grid_named(name: str) -> Grid:
+    """Give a preset grid.
+
+    Raises
+    ------
+    DataError
+        There is none of that name.
+    """
+    if name not in PRESETS:
+        raise DataError(f"Unknown grid '{name}'. Known: {', '.join(PRESETS)}. Or give crs, size_m and origin.")
+    return PRESETS[name]
+
+
+def _encode(column: Integers, row: Integers, grid: Grid) -> Quadrats:
+    """Number the quadrats that occur, by column and row, and code each point."""
+    if not column.size:
+        return Quadrats(np.zeros(0, dtype=np.int32), [])
+    first_column, first_row = int(column.min()), int(row.min())
+    n_rows = int(row.max()) - first_row + 1
+    n_cells = (int(column.max()) - first_column + 1) * n_rows
+    cell = (column - first_column) * n_rows + (row - first_row)
+    if n_cells <= DENSE_CELLS:
+        present = np.zeros(n_cells, dtype=bool)
+        present[cell] = True
+        occupied = np.flatnonzero(present)
+        number = np.zeros(n_cells, dtype=np.int32)
+        number[occupied] = np.arange(occupied.size, dtype=np.int32)
+        codes = number[cell]
+    else:
+        occupied, inverse = np.unique(cell, return_inverse=True)
+        codes = inverse.astype(np.int32)
+    columns, rows = np.divmod(occupied, n_rows)
+    labels = [
+        grid.label(c + first_column, r + first_row) for c, r in zip(columns.tolist(), rows.tolist(), strict=True)
+    ]
+    return Quadrats(codes, labels)
+
+
+@cache
+def _epsg(crs: str) -> int | None:
+    code: int | None = read_crs(crs).to_epsg()
+    return code
+
+
+def _size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
+    problems = []
+    if not isinstance(size_m, int) or isinstance(size_m, bool) or size_m < 1:
+        problems.append(f"Invalid quadrat size {size_m!r}. It must be a whole number of metres, 1 or more.")
+    if len(origin) != 2 or not all(isinstance(value, int) and not isinstance(value, bool) for value in origin):
+        problems.append(f"Invalid origin {list(origin)!r}. It must be easting and northing in whole metres, such as [0, 0].")
+    return problems
+
+
+def _crs_problems(code: str) -> list[str]:
+    crs = read_crs(code)
+    if not crs.is_projected or any(axis.unit_name != "metre" for axis in crs.axis_info[:2]):
+        return [
+            f"The grid's CRS {code} ({crs.name}) does not count in metres. Quadrats need a projected CRS in metres, such as "
+            "EPSG:3035 (Europe) or EPSG:6933 (world)."
+        ]
+    if _epsg(code) is None:
+        return [f"The grid's CRS '{crs.name}' has no EPSG code, which a quadrat's label needs. Choose one that has."]
+    return []
+
+
+PRESETS: dict[str, Grid] = {"glc2022": EquatorGrid(), "glc2024": Grid("EPSG:3035", 10_000, (5000, 5000))}
+"""Grids that competitions have used, by name."""

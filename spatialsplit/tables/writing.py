@@ -1,0 +1,291 @@
+"""Write tables as CSV, byte-equal everywhere, and as Parquet.
+
+CSV is UTF-8 with LF, a header, and a cell quoted only where it must be. A published coordinate has a fixed number of decimals, so no
+library's way of printing numbers shows in the bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from spatialsplit.errors import DataError
+from spatialsplit.tables.digest import ContentDigest, logical_type
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """A column to write.
+
+    Attributes
+    ----------
+    name : str
+        In the file.
+    kind : pyarrow.DataType
+    decimals : int, optional
+        A fixed number of decimals, for coordinates and distances.
+    means : str, optional
+        Our own name for it, where a layout has another.
+    """
+
+    name: str
+    kind: pa.DataType
+    decimals: int | None = None
+    means: str | None = None
+
+    @property
+    def type(self) -> str:
+        """The logical type: integer, number or text."""
+        return logical_type(self.kind)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, for the manifest."""
+
+    path: Path
+    sha256: str
+    n_bytes: int
+    n_rows: int
+    separator: str | None
+    columns: tuple[OutputColumn, ...]
+    content_sha256: str
+
+
+@dataclass
+class TableWriter:
+    """A table that is being written, in one or several forms at once.
+
+    Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any other CSV.
+    """
+
+    paths: Sequence[Path]
+    columns: Sequence[OutputColumn]
+    separator: str = ","
+    written: list[Written] = field(default_factory=list)
+    n_rows: int = 0
+
+    def __enter__(self) -> TableWriter:
+        self._digest = ContentDigest([(column.name, column.type) for column in self.columns])
+        self._files = [
+            _ParquetForm(path, self.columns) if path.suffix == ".parquet" else _CsvForm(path, self.columns, self.separator)
+            for path in self.paths
+        ]
+        return self
+
+    def write(self, cells: Sequence[pa.Array]) -> None:
+        """Add rows: an array a column, of the column's type."""
+        self.write_prepared(self.prepare(cells))
+
+    def prepare(self, cells: Sequence[pa.Array]) -> list[Any]:
+        """Do the part of writing that can be done in any thread: make the bytes of these rows."""
+        return [list(cells), *(form.prepare(cells) for form in self._files)]
+
+    def write_prepared(self, prepared: list[Any]) -> None:
+        """Add rows that `prepare` made, in the order of the table."""
+        cells, *forms = prepared
+        if not cells or not len(cells[0]):
+            return
+        self.n_rows += len(cells[0])
+        self._digest.update(cells)
+        for form, rows in zip(self._files, forms, strict=True):
+            form.write(rows)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        content = self._digest.hexdigest()
+        for form in self._files:
+            form.close()
+            if error is None:
+                self.written.append(
+                    Written(
+                        form.path,
+                        form.sha256,
+                        form.n_bytes,
+                        self.n_rows,
+                        self.separator if isinstance(form, _CsvForm) else None,
+                        tuple(self.columns),
+                        content,
+                    )
+                )
+
+
+class HashedOutput:
+    """A new file whose bytes are hashed as they are written."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._file = path.open("wb")
+        self._hash = hashlib.sha256()
+        self.n_bytes = 0
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write and hash some bytes."""
+        self._file.write(data)
+        self._hash.update(data)
+        self.n_bytes += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Bring the bytes to the disk, so that a full disk shows here and not later."""
+        if not self._file.closed:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return self._file.closed
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of all bytes so far."""
+        return self._hash.hexdigest()
+
+
+class _CsvForm(HashedOutput):
+    def __init__(self, path: Path, columns: Sequence[OutputColumn], separator: str):
+        super().__init__(path)
+        self._columns, self._separator = columns, separator
+        self.write(header_line([column.name for column in columns], separator).encode())
+
+    def prepare(self, cells: Sequence[pa.Array]) -> memoryview | bytes:
+        texts = [as_text(array, column.decimals) for array, column in zip(cells, self._columns, strict=True)]
+        return csv_bytes(texts, self._separator)
+
+
+class _ParquetForm:
+    def __init__(self, path: Path, columns: Sequence[OutputColumn]):
+        self.path = path
+        self._out = HashedOutput(path)
+        self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
+        self._writer = pyarrow.parquet.ParquetWriter(pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd")
+
+    def prepare(self, cells: Sequence[pa.Array]) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays(list(cells), schema=self._schema)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(rows)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._out.close()
+
+    @property
+    def sha256(self) -> str:
+        return self._out.sha256
+
+    @property
+    def n_bytes(self) -> int:
+        return self._out.n_bytes
+
+
+def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator: str = ",") -> TableWriter:
+    """Open one file for writing, CSV or Parquet by its ending.
+
+    Raises
+    ------
+    DataError
+        The ending is none of .csv, .tsv, .txt and .parquet.
+    """
+    path = Path(path)
+    if path.suffix not in (".csv", ".tsv", ".txt", ".parquet"):
+        raise DataError(f"Cannot tell the form of '{path.name}'. An output ends in .csv, .tsv or .parquet. Give it such a name.")
+    return TableWriter([path], columns, "\t" if path.suffix == ".tsv" else separator)
+
+
+def write_table(path: Path | str, table: pa.Table, *, decimals: dict[str, int] | None = None, separator: str = ",") -> Written:
+    """Write a whole table, CSV or Parquet by the path's ending.
+
+    Parameters
+    ----------
+    path : path
+    table : pyarrow.Table
+    decimals : dict of str to int, optional
+        A fixed number of decimals for columns of numbers.
+    """
+    decimals = decimals or {}
+    columns = [OutputColumn(name, kind, decimals.get(name)) for name, kind in zip(table.schema.names, table.schema.types, strict=True)]
+    with open_writer(path, columns, separator=separator) as writer:
+        writer.write([column.combine_chunks() for column in table.columns])
+    return writer.written[0]
+
+
+def header_line(names: Sequence[str], separator: str) -> str:
+    """Give the header of a CSV, with its line break."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerow(names)
+    return text.getvalue()
+
+
+def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
+    """Give the cells as CSV shows them; a missing cell is empty.
+
+    Examples
+    --------
+    >>> as_text(pa.array([1.5, None, -1e-7]), decimals=6).to_pylist()
+    ['1.500000', '', '0.000000']
+    """
+    if decimals is not None and pa.types.is_floating(array.type):
+        array = _decimal(array, decimals)
+    if not pa.types.is_string(array.type):
+        array = array.cast(pa.string())
+    return array.fill_null("") if array.null_count else array
+
+
+def _decimal(array: pa.Array, decimals: int) -> pa.Array:
+    """Turn doubles into decimals by whole numbers: `rint(x * 10^d)`, as numpy.round does."""
+    present = array.is_valid()
+    scaled = np.rint(array.fill_null(0).to_numpy(zero_copy_only=False) * 10.0**decimals).astype("<i8")
+    words = np.empty((len(scaled), 2), dtype="<i8")
+    words[:, 0], words[:, 1] = scaled, scaled >> 63
+    whole = pa.Array.from_buffers(pa.decimal128(18, decimals), len(scaled), [None, pa.py_buffer(words)])
+    return pc.if_else(present, whole, None) if array.null_count else whole
+
+
+def csv_bytes(texts: Sequence[pa.StringArray], separator: str) -> memoryview | bytes:
+    """Join cells to CSV lines.
+
+    Whether a cell needs quotation marks is asked of all lines at once, by counting; only then of the columns.
+    """
+    if not texts or not len(texts[0]):
+        return b""
+    joined = _join(texts, separator)
+    if _is_plain(joined, len(texts), len(texts[0]), separator):
+        return joined
+    return _join([_quote(column, separator) for column in texts], separator)
+
+
+def _join(texts: Sequence[pa.StringArray], separator: str) -> bytes:
+    rows = pc.binary_join_element_wise(*texts, separator) if len(texts) > 1 else texts[0]
+    one = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
+    return pc.binary_join(one, "\n")[0].as_buffer().to_pybytes() + b"\n"
+
+
+def _is_plain(joined: bytes, n_columns: int, n_rows: int, separator: str) -> bool:
+    return (
+        b'"' not in joined
+        and b"\r" not in joined
+        and joined.count(b"\n") == n_rows
+        and joined.count(separator.encode()) == (n_columns - 1) * n_rows
+        and n_columns > 1
+    )
+
+
+def _quote(column: pa.StringArray, separator: str) -> pa.StringArray:
+    special = pc.match_substring_regex(column, f'[{separator}"\r\n]')
+    if not pc.any(special).as_py():
+        return column
+    doubled = pc.replace_substring(column, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), column)
