@@ -13,9 +13,9 @@ def check_choice(name: str, value: object, known: Sequence[str]) -> None:
 
     Examples
     --------
-    >>> check_choice("matching", "best", ("greedy", "optimal"))
+    >>> check_choice("matching", "best", ("greedy", "optimal"))  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    spatialsplit.errors.DataError: Invalid matching 'best'. Known: greedy, optimal.
+    DataError: Invalid matching 'best'. Known: greedy, optimal.
     """
     if value not in known:
         raise DataError(f"Invalid {name} {value!r}. Known: {', '.join(known)}.")

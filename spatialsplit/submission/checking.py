@@ -173,7 +173,7 @@ def check_header(table: Table, expected: Sequence[str], faults: Faults, *, more_
     for name in expected:
         if table.names.count(name) > 1:
             faults.add("header", f"{where}: the column '{name}' is there more than once.")
-    if not table.rows and not table.cut_ids:
+    if not (table.rows or table.cut_ids or table.faults):
         faults.add("header", f"{where}: there is no row below the header.")
 
 
@@ -227,7 +227,7 @@ def _check_ids(complain: RowComplaints, integer_ids: bool, found: Iterable[Any],
     present = cut.union(sent)
     missing = [row_id for row_id in ids if row_id not in present]
     if missing:
-        text = f"{len(missing):,} of {len(known):,} ids are missing (first: {first_few(missing)})."
+        text = f"{len(missing):,} of {len(known):,} ids are missing (first: {first_few(missing, shown=10)})."
         complain.faults.add(
             "missing", f"column {column}: {text} Every id needs a row; an empty prediction is legal."
         )

@@ -219,7 +219,7 @@ def _notes(task: Task, predictions: Sequence[Any], ids: Sequence[Any]) -> tuple[
     if not unsorted:
         return ()
     first = first_few(unsorted)
-    return (f"{len(unsorted):,} rows list labels out of order (first: {first}); the score is the same.",)
+    return (f"labels out of order in {len(unsorted):,} rows (first: {first}); the score is the same.",)
 
 
 def _groups_of(

@@ -1,0 +1,46 @@
+"""The command `export`: a built dataset as the files of a platform."""
+
+from __future__ import annotations
+
+import click
+
+from spatialsplit.submission.launch import Launch
+
+DATA = click.option(
+    "--data", type=click.Path(exists=True, file_okay=False), required=True, help="Folder of a built dataset."
+)
+
+
+@click.group(name="export")
+def export() -> None:
+    """Write files for a competition platform, after rehearsing the competition."""
+
+
+@export.command(name="kaggle")
+@DATA
+@click.option("--out", type=click.Path(), required=True, help="New folder for the files.")
+def kaggle(data: str, out: str) -> None:
+    """Write metric.py, solution.csv (with Usage) and sample_submission.csv."""
+    from spatialsplit.exports.kaggle import export_kaggle
+
+    launch = export_kaggle(data, out)
+    _tell(launch, out)
+    if not any("public" in trial.scores for trial in launch.trials):
+        note = "no Usage column: Kaggle will draw rows, not quadrats. Set public_share under [evaluation]."
+        click.echo(f"note: {note}", err=True)
+
+
+@export.command(name="codabench")
+@DATA
+@click.option("--out", type=click.Path(), required=True, help="The zip file to write.")
+def codabench(data: str, out: str) -> None:
+    """Write a bundle: scoring program, truth, pages, phases and leaderboard."""
+    from spatialsplit.exports.codabench import export_codabench
+
+    _tell(export_codabench(data, out), out)
+
+
+def _tell(launch: Launch, out: str) -> None:
+    for line in launch.lines():
+        click.echo(line, err=True)
+    click.echo(out)
