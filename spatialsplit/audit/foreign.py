@@ -1,0 +1,156 @@
+"""Auditing single tables of a dataset that was made elsewhere: GeoLifeCLEF's of any year, or anybody's.
+
+What a table does not have is said, not guessed. One file may hold several subsets in a column `subset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from spatialsplit.audit.checks import audit
+from spatialsplit.audit.evidence import Evidence, Promise, no_rows, survey_rows
+from spatialsplit.audit.grid_search import find_grid
+from spatialsplit.audit.grids import Grid, projection
+from spatialsplit.audit.report import AuditReport
+from spatialsplit.audit.tables import Table, Unreadable, open_table
+from spatialsplit.errors import DataError
+
+_SURVEY_KEYS = ("patchID", "dayOfYear")
+Paths = str | Path | Sequence[str | Path]
+
+
+def audit_tables(
+    tables: Mapping[str, Paths],
+    *,
+    grid: Grid | None = None,
+    radius_m: float | None = None,
+    search_grid: bool = False,
+) -> AuditReport:
+    """Audit tables by their roles; columns are found by the names that GeoLifeCLEF has used.
+
+    Parameters
+    ----------
+    tables : mapping
+        `train`, `val`, `test`, `po` → a path or several. A file with a column `subset` may be given once, as
+        `train`, for all the subsets that it holds.
+    grid : Grid, optional
+        The quadrats that were drawn, if they are known.
+    radius_m : float, optional
+        No presence-only record should be this near to a test survey, or nearer.
+    search_grid : bool
+        Also look for the grid that the split respects; it is among the facts as `grids`.
+
+    Returns
+    -------
+    AuditReport
+        With the same checks as for a dataset; those that need a manifest or a solution say so.
+
+    Raises
+    ------
+    DataError
+        A file that is not there or is no table, a role that is unknown, or a table without coordinates.
+    """
+    opened = _opened(tables)
+    _check_grid(grid)
+    rows = _rows(opened)
+    promise = Promise(
+        keys=_SURVEY_KEYS,
+        grid=grid,
+        radius_m=radius_m,
+        no_grid="no grid was given (--crs and --size, or --grid; --find-grid looks for one)",
+        no_radius="no radius was given (--radius)",
+    )
+    blind = next((table for table in opened.get("test", []) if not table.has("speciesId")), None)
+    evidence = Evidence(rows, promise, tuple(opened.get("po", [])), blind=blind)
+    report = audit(evidence)
+    if not search_grid:
+        return report
+    grids = [found.as_dict() for found in find_grid(rows)]
+    return AuditReport(report.checks, {**report.facts, "grids": grids})
+
+
+def _opened(tables: Mapping[str, Paths]) -> dict[str, list[Table]]:
+    unknown = sorted(set(tables) - {"train", "val", "test", "po"})
+    if unknown:
+        raise DataError(f"Unknown role {unknown[0]!r}. Known: train, val, test, po.")
+    opened: dict[str, list[Table]] = {}
+    problems = []
+    listed = {role: [Path(path) for path in _several(paths)] for role, paths in tables.items()}
+    names = _short_names({path for paths in listed.values() for path in paths})
+    for role, paths in listed.items():
+        for path in paths:
+            try:
+                table = open_table(path, name=names[path])
+                opened.setdefault(role, []).append(table)
+                problems += _without_place(table)
+            except Unreadable as error:
+                problems.append(f"{error}. Give a CSV or Parquet file.")
+    if problems:
+        raise DataError(problems)
+    return opened
+
+
+def _several(paths: Paths) -> Sequence[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else paths
+
+
+def _short_names(paths: set[Path]) -> dict[Path, str]:
+    """Call a file by its name where that is enough to tell it from the others."""
+    names = [path.name for path in paths]
+    return {path: path.name if names.count(path.name) == 1 else str(path) for path in paths}
+
+
+def _without_place(table: Table) -> list[str]:
+    if table.has("lon", "lat"):
+        return []
+    return [
+        f"{table.name} has no longitude and latitude among its columns {', '.join(table.header[:8])}. "
+        "Name them lon and lat."
+    ]
+
+
+def _check_grid(grid: Grid | None) -> None:
+    if grid is None or grid.crs is None:
+        return
+    try:
+        projection(grid.crs)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:
+    """Read the surveys of all tables, each file once, whatever roles it was given for."""
+    parts = []
+    seen: set[Path] = set()
+    for role in ("train", "val", "test"):
+        for table in opened.get(role, []):
+            if table.path in seen:
+                continue
+            seen.add(table.path)
+            parts.append(_with_roles(table, role))
+    rows = pd.concat(parts, ignore_index=True) if parts else no_rows()
+    alone = set(rows["subset"]) <= {"train", "val"}
+    if alone and "test" in opened and all(table.has("subset") for table in opened["test"]):
+        rows.loc[rows["subset"] == "val", "subset"] = "test"
+    return rows
+
+
+def _with_roles(table: Table, role: str) -> pd.DataFrame:
+    keys = _SURVEY_KEYS if table.has(*_SURVEY_KEYS) else ()
+    try:
+        rows = survey_rows(table, f"pa_{role}", keys, subset=role)
+    except Unreadable as error:
+        raise DataError(f"{error}. Give a CSV or Parquet file.") from None
+    labelled = "" if table.has("speciesId") else "_blind"
+    rows["role"] = "pa_" + rows["subset"].astype(str) + labelled
+    if keys and not _own_ids(table):
+        rows["survey"] = ""
+    return rows
+
+
+def _own_ids(table: Table) -> bool:
+    """Tell whether `surveyId` is one: a column `Id` beside survey keys numbers the rows of one file only."""
+    return table.has("surveyId") and table.means["surveyId"].casefold() != "id"

@@ -1,0 +1,237 @@
+"""Reading what was published: CSV (also gzipped) and Parquet, whole or in batches, as text.
+
+The audit reads with its own code, so that a mistake of the writer is not repeated by the reader.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from spatialsplit.audit.words import recognise
+
+SEPARATORS = (",", ";", "\t")
+_BLOCK_BYTES = 16 << 20
+_HEADER_BYTES = 1 << 20
+_FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, ValueError)
+
+
+class Unreadable(Exception):
+    """A file that is not what its name says.
+
+    Parameters
+    ----------
+    name : str
+        The file, as people call it.
+    why : str
+        What is wrong with it.
+    """
+
+    def __init__(self, name: str, why: str):
+        self.name = name
+        super().__init__(f"{name} {why}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table on disk, with what its columns mean.
+
+    Parameters
+    ----------
+    name : str
+        What people call it: the path inside the dataset.
+    path : Path
+        Where it is.
+    separator : str or None
+        None for Parquet.
+    header : tuple of str
+        All columns.
+    means : mapping
+        Our word for a column → its name here.
+    """
+
+    name: str
+    path: Path
+    separator: str | None
+    header: tuple[str, ...]
+    means: Mapping[str, str]
+
+    def naming(self, names: Sequence[str]) -> Table:
+        """Give the same table with further columns known by their own names."""
+        further = {name: name for name in names if name in self.header and name not in self.means}
+        return replace(self, means={**self.means, **further})
+
+    def has(self, *words: str) -> bool:
+        """Tell whether all these columns are there."""
+        return all(word in self.means for word in words)
+
+    def read(self, *words: str) -> pd.DataFrame:
+        """Read the columns that are there as trimmed text; `lon` and `lat` as numbers or NaN."""
+        wanted = [word for word in words if word in self.means]
+        parts = list(self.batches(*wanted))
+        frames = [pd.DataFrame({word: part[word] for word in wanted}) for part in parts]
+        if not frames:
+            return pd.DataFrame(
+                {word: pd.Series(dtype=float if word in _NUMBERS else object) for word in wanted}
+            )
+        return pd.concat(frames, ignore_index=True)
+
+    def read_all(self) -> pd.DataFrame:
+        """Read every column under its own name, as trimmed text. For small tables."""
+        plain = Table(self.name, self.path, self.separator, self.header, {name: name for name in self.header})
+        frames = [pd.DataFrame(part) for part in plain.batches(*self.header, numbers=())]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(self.header))
+
+    def batches(self, *words: str, numbers: Sequence[str] = ("lon", "lat")) -> Iterator[dict[str, Any]]:
+        """Yield the columns batch by batch, so that memory does not grow with the table."""
+        numeric = [word for word in words if word in numbers]
+        try:
+            for batch in self._arrow_batches([self.means[word] for word in words]):
+                columns = {word: batch.column(self.means[word]) for word in words}
+                yield {
+                    word: as_numbers(column) if word in numeric else as_text(column)
+                    for word, column in columns.items()
+                }
+        except _FAULTS as error:
+            raise Unreadable(self.name, f"cannot be read: {_first_line(error)}") from error
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        if self.separator is None:
+            return int(parquet.ParquetFile(self.path).metadata.num_rows)
+        try:
+            return sum(batch.num_rows for batch in self._arrow_batches(list(self.header[:1])))
+        except _FAULTS as error:
+            raise Unreadable(self.name, f"cannot be read: {_first_line(error)}") from error
+
+    def _arrow_batches(self, columns: list[str]) -> Iterator[Any]:
+        if self.separator is None:
+            yield from parquet.ParquetFile(self.path).iter_batches(batch_size=1 << 18, columns=columns)
+            return
+        unnamed = arrow_csv.ReadOptions(
+            block_size=_BLOCK_BYTES, column_names=list(self.header), skip_rows_after_names=1
+        )
+        parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
+        convert = arrow_csv.ConvertOptions(
+            include_columns=columns,
+            column_types=dict.fromkeys(columns, pa.string()),
+            strings_can_be_null=False,
+        )
+        with arrow_csv.open_csv(self.path, unnamed, parse, convert) as reader:
+            yield from reader
+
+
+_NUMBERS = ("lon", "lat")
+
+
+def open_table(
+    path: Path,
+    *,
+    name: str | None = None,
+    separator: str | None = None,
+    means: Mapping[str, str] | None = None,
+) -> Table:
+    """Look at a file's header; columns are found by name unless `means` says what they are.
+
+    Raises
+    ------
+    Unreadable
+        No such file, no header, or a name twice in it.
+    """
+    shown = path.name if name is None else name
+    try:
+        if path.suffix in (".parquet", ".pq", ".geoparquet"):
+            separator, header = None, tuple(parquet.ParquetFile(path).schema_arrow.names)
+        else:
+            separator, header = _csv_header(path, separator)
+    except _FAULTS as error:
+        raise Unreadable(shown, f"cannot be read: {_first_line(error)}") from error
+    if not any(header):
+        raise Unreadable(shown, "has no header")
+    repeated = sorted({column for column in header if header.count(column) > 1})
+    if repeated:
+        raise Unreadable(shown, f"has the column {repeated[0]!r} more than once")
+    return Table(shown, path, separator, header, _meanings(header, means or {}))
+
+
+def _meanings(header: tuple[str, ...], means: Mapping[str, str]) -> dict[str, str]:
+    """Join what is said of the columns with what their names tell; what is said counts first."""
+    said = {word: column for word, column in means.items() if column in header}
+    told = recognise(column for column in header if column not in said.values())
+    return {**told, **said}
+
+
+def _csv_header(path: Path, separator: str | None) -> tuple[str, tuple[str, ...]]:
+    with path.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as stream:
+        start = stream.read(_HEADER_BYTES).decode("utf-8-sig", errors="replace")
+    line = next(iter(start.splitlines()), "")
+    chosen = separator or max(SEPARATORS, key=line.count)
+    return chosen, tuple(next(csv.reader(io.StringIO(start, newline=""), delimiter=chosen), []))
+
+
+def as_numbers(column: Any) -> np.ndarray:
+    """Turn a column into IEEE doubles, correctly rounded; NaN where there is no number."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        numbers = column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        numbers = pa.array([_number(cell) for cell in column.to_pylist()], pa.float64())
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=float)
+
+
+def _number(cell: object) -> float | None:
+    try:
+        return float(str(cell))
+    except ValueError:
+        return None
+
+
+def as_text(column: Any) -> np.ndarray:
+    """Turn a column into trimmed text, a whole number written as a float (`6310.0`) into that number.
+
+    Each different cell is cleaned once, so long columns of few values are quick.
+    """
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    words = np.array(
+        [clean(cell) for cell in column.dictionary.cast(pa.string()).to_pylist()] + [""], dtype=object
+    )
+    codes = column.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(words[codes])
+
+
+def clean(cell: object) -> str:
+    """Trim a cell and take a superfluous `.0` off a whole number.
+
+    Examples
+    --------
+    >>> clean(" 6310.0 "), clean("1.50"), clean(None)
+    ('6310', '1.50', '')
+    """
+    text = "" if cell is None else str(cell).strip()
+    whole, point, decimals = text.partition(".")
+    if point and decimals and not decimals.strip("0") and whole.lstrip("-").isdecimal():
+        return whole
+    return text
+
+
+def _first_line(error: BaseException) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,106 @@
+"""The commands that judge: `audit` proves a split honest, `verify` holds a dataset against its manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spatialsplit.cli import CHECK_FAILED
+from spatialsplit.errors import DataError
+
+if TYPE_CHECKING:
+    from spatialsplit.audit import AuditReport
+    from spatialsplit.audit.grids import Grid
+
+_TABLE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--train", multiple=True, type=_TABLE, help="Surveys or records to train on (repeatable).")
+@click.option("--val", multiple=True, type=_TABLE, help="Surveys or records for validation (repeatable).")
+@click.option("--test", multiple=True, type=_TABLE, help="Test surveys or records (repeatable).")
+@click.option("--po", multiple=True, type=_TABLE, help="Presence-only records to train on (repeatable).")
+@click.option("--crs", help="CRS of the grid, as EPSG:3035.")
+@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Side of a quadrat, metres.")
+@click.option("--origin", default="0,0", show_default=True, help="Corner of a quadrat: easting,northing.")
+@click.option("--grid", "preset", type=click.Choice(["glc2022", "glc2024"]), help="A grid by name.")
+@click.option(
+    "--radius", type=click.FloatRange(min=0), help="No presence-only record may be this near, metres."
+)
+@click.option("--find-grid", is_flag=True, help="Look for the grid that the split respects.")
+@click.option("--seed", help="The revealed seed of a sealed draw.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@click.pass_context
+def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: Any) -> None:
+    r"""Prove a split honest from its published files: a dataset folder DIR, or single tables.
+
+    Exit code 0: no check failed (one that cannot run is no failure). 3: a check failed. 1: nothing to audit.
+
+    \b
+    spatialsplit audit dataset
+    spatialsplit audit --train a.csv --test b.csv --po c.csv --crs EPSG:3035 --size 10000 --radius 300
+    spatialsplit audit --train observations.csv --find-grid
+    """
+    report = _report_of_folder(folder, options) if folder is not None else _report_of_tables(options)
+    click.echo(report.as_json() if as_json else report.as_text())
+    if not report.passed:
+        ctx.exit(CHECK_FAILED)
+
+
+def _report_of_folder(folder: Path, options: dict[str, Any]) -> AuditReport:
+    from spatialsplit.audit import audit_dataset
+
+    given = [f"--{name}" for name in ("train", "val", "test", "po") if options[name]]
+    if given or options["find_grid"]:
+        raise click.UsageError(f"Give DIR or {(given or ['--find-grid'])[0]}, not both.")
+    return audit_dataset(folder, seed=options["seed"], radius_m=options["radius"])
+
+
+def _report_of_tables(options: dict[str, Any]) -> AuditReport:
+    from spatialsplit.audit import audit_tables
+
+    if not options["train"] and not options["test"]:
+        raise click.UsageError("Give the folder of a dataset, or tables with --train and --test.")
+    roles = ("train", "val", "test", "po")
+    tables = {role: options[role] for role in roles if options[role]}
+    return audit_tables(
+        tables, grid=_grid(options), radius_m=options["radius"], search_grid=options["find_grid"]
+    )
+
+
+def _grid(options: dict[str, Any]) -> Grid | None:
+    from spatialsplit.audit.grids import Grid, named_grid
+
+    if options["preset"]:
+        return named_grid(options["preset"])
+    if (options["crs"] is None) != (options["size"] is None):
+        raise click.UsageError("Give --crs and --size together, as --crs EPSG:3035 --size 10000.")
+    if options["crs"] is None:
+        return None
+    try:
+        east, north = (float(part) for part in options["origin"].split(","))
+    except ValueError:
+        raise click.UsageError(
+            f"Invalid --origin {options['origin']!r}. Give easting,northing, as 5000,5000."
+        ) from None
+    return Grid(options["crs"], options["size"], (east, north))
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.pass_context
+def verify(ctx: click.Context, /, folder: Path) -> None:
+    """Check the files of a dataset against its manifest and its checksums."""
+    from spatialsplit.manifest import verify_dataset
+
+    if not folder.is_dir():
+        raise DataError(f"No such folder: {folder}. Give the folder of a dataset.")
+    problems = verify_dataset(folder)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        ctx.exit(CHECK_FAILED)
+    click.echo(f"{folder}: every file is as the manifest says.")
