@@ -93,7 +93,7 @@ def mend(folder: Path, manifest: dict[str, Any], headers: dict[str, list[str]]) 
             continue
         entry: dict[str, Any] = {"sha256": _sha256(path), "bytes": path.stat().st_size}
         if name in headers:
-            rows = len(list(csv.reader(path.open(encoding="utf-8", newline="")))) - 1
+            rows = len(list(csv.reader(path.read_text(encoding="utf-8").splitlines()))) - 1
             columns = [{"name": column, "means": column, "type": "text"} for column in headers[name]]
             entry |= {"role": ROLES.get(name), "rows": rows, "separator": ",", "columns": columns}
         outputs[name] = entry
@@ -120,6 +120,12 @@ def label_of(column: int, row: int) -> str:
     """Name a quadrat by its place on the chessboard."""
     east, north = FIRST_CORNER[0] + column * SIZE_M, FIRST_CORNER[1] + row * SIZE_M
     return f"CRS3035RES{SIZE_M}mN{north}E{east}"
+
+
+def place_of(label: str) -> tuple[int, int]:
+    """Give a quadrat's place on the chessboard."""
+    north, east = map(int, label.partition("mN")[2].split("E"))
+    return (east - FIRST_CORNER[0]) // SIZE_M, (north - FIRST_CORNER[1]) // SIZE_M
 
 
 def lonlat(column: int, row: int, east_m: float = 2500, north_m: float = 2500) -> tuple[float, float]:
@@ -305,7 +311,8 @@ def _manifest(seed: str, sealed: bool) -> dict[str, Any]:
         "layout": None,
         "grid": {"preset": None, "crs": "EPSG:3035", "size_m": SIZE_M, "origin": [0, 0]},
         "draw": {
-            "method": "quota", "share_of": "quadrats", "strata": None, "remainder": "train", "seed_suffix": "",
+            "method": "quota", "share_of": "quadrats", "strata": None, "remainder": "train",
+            "seed_suffix": "",
             "public_share": PUBLIC_SHARE,
         },
     }  # fmt: skip

@@ -31,7 +31,7 @@ class HeldOutRecords:
 
     @cached_property
     def records(self) -> pd.DataFrame:
-        """A row a record, its columns ending in `_test`: from PA_test, or else from blinded table and solution."""
+        """A row a record, its columns ending in `_test`: from PA_test, or from blinded table and solution."""
         rows = self.evidence.all_rows()
         held = rows[(rows["role"] == "pa_test") & (rows["speciesId"] != "")]
         if not len(held):

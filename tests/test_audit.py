@@ -1,0 +1,455 @@
+"""The audit finds every planted fault by the name of its check, and finds nothing in a clean dataset."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spatialsplit.audit import audit_dataset
+from spatialsplit.cli.auditing import audit
+from spatialsplit.errors import DataError
+from tests import audit_example
+from tests.audit_example import Example, Row, count_species, example, lonlat, metres, write_sums
+
+NAMES = [
+    "surveys_in_one_subset", "quadrats_in_one_subset", "po_outside_radius", "test_species_known",
+    "no_empty_test_survey", "ids_agree", "no_label_in_blind", "nothing_private_in_public",
+    "no_duplicate_across_subsets", "draw_rederives", "usage_shares_no_quadrat", "counts_add_up",
+    "files_match_manifest",
+]  # fmt: skip
+PO, TRAIN, VAL = "public/PO_train.csv", "public/PA_train.csv", "public/PA_val.csv"
+BLIND, TEST, SOLUTION = "public/PA_test_blind.csv", "private/PA_test.csv", "private/solution.csv"
+SAMPLE, QUADRATS, SPECIES = "public/sample_submission.csv", "public/quadrats.csv", "public/species.csv"
+
+
+def test_a_clean_dataset_passes_every_check(tmp_path: Path) -> None:
+    """No false alarm: nothing fails, and nothing is left unchecked."""
+    report = audit_dataset(example().write(tmp_path / "dataset"))
+    assert [check.name for check in report.checks] == NAMES
+    assert [check.name for check in report.checks if check.passed is not True] == []
+
+
+def move(made: Example, survey: object, place: tuple[float, float]) -> None:
+    """Put a survey somewhere else, in every table that has it."""
+    for name in (TRAIN, VAL, TEST, BLIND):
+        for row in made.rows(name):
+            if row["surveyId"] == survey:
+                row["lon"], row["lat"] = place
+
+
+def append_po(made: Example, **changed: object) -> Row:
+    """Add a presence-only record to the published ones, with the counts mended."""
+    row = {**made.rows(PO)[0], "gbifID": 999_999, **changed}
+    made.rows(PO).append(row)
+    for step in made.manifest["steps"]:
+        if step["step"] in ("read_po", "filter_po"):
+            step["in"] += 1
+            step["kept"] += 1
+    count_species(made)
+    return row
+
+
+def share_a_quadrat(made: Example) -> None:
+    test = made.rows(BLIND)[0]
+    move(made, made.rows(TRAIN)[0]["surveyId"], (round(test["lon"] + 0.005, 6), test["lat"]))
+
+
+def bring_po_near(made: Example) -> None:
+    test = made.rows(BLIND)[0]
+    append_po(made, lon=test["lon"], lat=round(test["lat"] + 0.002, 6))
+
+
+def bring_po_to_the_radius(made: Example) -> None:
+    test = made.rows(BLIND)[0]
+    row = append_po(made, lon=test["lon"], lat=round(test["lat"] - 0.003, 6))
+    made.manifest["recipe"]["po_filter"]["radius_m"] = metres(row, test)
+
+
+def put_a_survey_in_two_subsets(made: Example) -> None:
+    held = made.rows(TEST)[0]["surveyId"]
+    made.rows(TRAIN).extend(dict(row) for row in made.rows(TEST) if row["surveyId"] == held)
+
+
+def number_a_test_survey_anew_in_train(made: Example) -> None:
+    held = made.rows(TEST)[0]["surveyId"]
+    made.rows(TRAIN).extend({**row, "surveyId": 9999} for row in made.rows(TEST) if row["surveyId"] == held)
+
+
+def give_the_test_a_species_of_its_own(made: Example) -> None:
+    made.rows(TEST)[0]["speciesId"] = 777
+    solve_again(made)
+
+
+def solve_again(made: Example) -> None:
+    """Write the solution anew from PA_test."""
+    for row in made.rows(SOLUTION):
+        species = {int(r["speciesId"]) for r in made.rows(TEST) if r["surveyId"] == row["surveyId"]}
+        row["predictions"] = " ".join(map(str, sorted(species)))
+
+
+def empty_a_test_survey(made: Example) -> None:
+    held = made.rows(TEST)[0]["surveyId"]
+    made.rows(TEST)[:] = [row for row in made.rows(TEST) if row["surveyId"] != held]
+    solve_again(made)
+
+
+def label_the_blinded_table(made: Example) -> None:
+    made.add_column(BLIND, "speciesId", [row["species"][0] for row in made.rows(BLIND)])
+
+
+def add_a_column_off_the_list(made: Example) -> None:
+    made.add_column(BLIND, "habitat", ["wood"] * len(made.rows(BLIND)))
+
+
+def code_the_label_as_a_number(made: Example) -> None:
+    made.add_column(BLIND, "areaInM2", [100 + 3 * min(row["species"]) for row in made.rows(BLIND)])
+
+
+def code_the_label_as_text(made: Example) -> None:
+    made.add_column(BLIND, "country", [f"C{(min(row['species']) * 7) % 40}" for row in made.rows(BLIND)])
+
+
+def write_the_label_into_an_id(made: Example) -> None:
+    made.add_column(BLIND, "timeSerieID", ["-".join(map(str, row["species"])) for row in made.rows(BLIND)])
+
+
+def publish_the_solution(made: Example) -> None:
+    rows = made.rows(SOLUTION)
+    text = "".join(f"{row['surveyId']};{row['predictions']}\n" for row in rows)
+    made.further["public/notes.csv"] = f"plot;remark\n{text}".encode()
+
+
+def solve_the_sample(made: Example) -> None:
+    for row, solved in zip(made.rows(SAMPLE), made.rows(SOLUTION), strict=True):
+        row["predictions"] = solved["predictions"]
+
+
+def count_the_test_in_species(made: Example) -> None:
+    made.add_column(SPECIES, "n_pa_test", [0] * len(made.rows(SPECIES)))
+
+
+def repeat_a_test_record_in_po(made: Example) -> None:
+    test = made.rows(TEST)[0]
+    append_po(made, lon=test["lon"], lat=test["lat"], speciesId=test["speciesId"], year=test["year"])
+
+
+def draw_another_quadrat(made: Example) -> None:
+    """Move a whole quadrat from train to val, in every file that says so."""
+    taken = next(row for row in made.rows(QUADRATS) if row["subset"] == "train" and not row["n_empty"])
+    taken["subset"] = "val"
+    moved = [row for row in made.rows(TRAIN) if row["quadrat"] == taken["quadratId"]]
+    made.rows(TRAIN)[:] = [row for row in made.rows(TRAIN) if row not in moved]
+    made.rows(VAL).extend(moved)
+    count_species(made)
+
+
+def change_a_number(made: Example) -> None:
+    made.rows(QUADRATS)[3]["test_number"] = "0" * 16
+
+
+def mix_usage(made: Example) -> None:
+    by_quadrat: dict[str, list[Row]] = {}
+    for blind, solved in zip(made.rows(BLIND), made.rows(SOLUTION), strict=True):
+        by_quadrat.setdefault(blind["quadrat"], []).append(solved)
+    pair = next(rows for rows in by_quadrat.values() if len(rows) > 1)
+    pair[0]["Usage"], pair[1]["Usage"] = "Public", "Private"
+
+
+def lose_a_record(made: Example) -> None:
+    del made.rows(PO)[5]
+    count_species(made)
+
+
+def lose_a_training_row(made: Example) -> None:
+    del made.rows(TRAIN)[5]
+    count_species(made)
+
+
+def miscount_a_species(made: Example) -> None:
+    made.rows(SPECIES)[4]["n_pa_train"] += 1
+
+
+def repeat_an_id(made: Example) -> None:
+    for name in (BLIND, SOLUTION, SAMPLE):
+        made.rows(name).append(dict(made.rows(name)[0]))
+
+
+def lose_an_id_of_the_sample(made: Example) -> None:
+    del made.rows(SAMPLE)[0]
+
+
+def step_over_an_edge(made: Example) -> None:
+    """Put a survey 1 m beyond the edge that it stood 1 m before."""
+    made_row = near_an_edge(made)
+    column, row = audit_example.place_of(made_row["quadrat"])
+    move(made, made_row["surveyId"], lonlat(column, row, 5001, 2500))
+
+
+def near_an_edge(made: Example) -> Row:
+    """Choose a training survey with a neighbour of another subset in the east; put it 1 m before that edge."""
+    subset = {row["quadratId"]: row["subset"] for row in made.rows(QUADRATS)}
+    for survey in made.rows(TRAIN):
+        column, row = audit_example.place_of(survey["quadrat"])
+        if subset.get(audit_example.label_of(column + 1, row), "train") != "train":
+            move(made, survey["surveyId"], lonlat(column, row, 4999, 2500))
+            return survey
+    raise AssertionError("no such survey")
+
+
+FAULTS: dict[Callable[[Example], None], str] = {
+    share_a_quadrat: "quadrats_in_one_subset",
+    step_over_an_edge: "quadrats_in_one_subset",
+    bring_po_near: "po_outside_radius",
+    bring_po_to_the_radius: "po_outside_radius",
+    put_a_survey_in_two_subsets: "surveys_in_one_subset",
+    number_a_test_survey_anew_in_train: "surveys_in_one_subset",
+    give_the_test_a_species_of_its_own: "test_species_known",
+    empty_a_test_survey: "no_empty_test_survey",
+    label_the_blinded_table: "no_label_in_blind",
+    add_a_column_off_the_list: "no_label_in_blind",
+    code_the_label_as_a_number: "no_label_in_blind",
+    code_the_label_as_text: "no_label_in_blind",
+    write_the_label_into_an_id: "no_label_in_blind",
+    publish_the_solution: "nothing_private_in_public",
+    solve_the_sample: "nothing_private_in_public",
+    count_the_test_in_species: "nothing_private_in_public",
+    repeat_a_test_record_in_po: "no_duplicate_across_subsets",
+    draw_another_quadrat: "draw_rederives",
+    change_a_number: "draw_rederives",
+    mix_usage: "usage_shares_no_quadrat",
+    lose_a_record: "counts_add_up",
+    lose_a_training_row: "counts_add_up",
+    miscount_a_species: "counts_add_up",
+    repeat_an_id: "ids_agree",
+    lose_an_id_of_the_sample: "ids_agree",
+}
+
+
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+def test_a_planted_fault_fails_the_check_it_is_about(
+    plant: Callable[[Example], None], tmp_path: Path
+) -> None:
+    """Also when all hashes were mended."""
+    made = example()
+    plant(made)
+    report = audit_dataset(made.write(tmp_path / "dataset"))
+    assert FAULTS[plant] in report.failed
+    assert "files_match_manifest" not in report.failed
+
+
+def test_a_record_beyond_the_radius_by_a_hair_passes(tmp_path: Path) -> None:
+    """The radius is inclusive, and exact."""
+    made = example()
+    bring_po_to_the_radius(made)
+    wanted = made.manifest["recipe"]["po_filter"]
+    wanted["radius_m"] = np.nextafter(wanted["radius_m"], 0)
+    assert audit_dataset(made.write(tmp_path / "dataset")).passed
+
+
+def test_a_survey_a_metre_before_an_edge_passes(tmp_path: Path) -> None:
+    """Only the step over the edge is a fault."""
+    made = example()
+    near_an_edge(made)
+    assert audit_dataset(made.write(tmp_path / "dataset")).passed
+
+
+def test_a_step_over_an_edge_into_the_same_subset_is_found_by_counting(tmp_path: Path) -> None:
+    """No quadrat is shared then, but quadrats.csv counts other surveys."""
+    made = example()
+    subset = {row["quadratId"]: row["subset"] for row in made.rows(QUADRATS)}
+    for survey in made.rows(TRAIN):
+        column, row = audit_example.place_of(survey["quadrat"])
+        if subset.get(audit_example.label_of(column + 1, row)) == "train":
+            move(made, survey["surveyId"], lonlat(column, row, 5001, 2500))
+            break
+    assert audit_dataset(made.write(tmp_path / "dataset")).failed == ("counts_add_up",)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a byte changed": lambda folder: flip_a_byte(folder / PO),
+    "a file removed": lambda folder: (folder / SPECIES).unlink(),
+    "a file added": lambda folder: (folder / "private/note.txt").write_text("x"),
+    "a file added in public": lambda folder: (folder / "public/note.txt").write_text("x"),
+    "a file cut": lambda folder: (folder / TRAIN).write_bytes((folder / TRAIN).read_bytes()[:-9]),
+    "a file of noise": lambda folder: (folder / BLIND).write_bytes(bytes(range(256)) * 9),
+    "an empty file": lambda folder: (folder / TEST).write_bytes(b""),
+    "a broken manifest": lambda folder: (folder / "manifest.json").write_text("{"),
+    "a manifest of another kind": lambda folder: (folder / "manifest.json").write_text("[]"),
+    "no checksums": lambda folder: (folder / "SHA256SUMS").unlink(),
+    "checksums of noise": lambda folder: (folder / "SHA256SUMS").write_bytes(b"\xff\x00noise\n"),
+}
+
+
+def flip_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_after_writing_fails_and_stops_no_other_check(change: str, tmp_path: Path) -> None:
+    """Hashes that do not fit are one offence; whatever else can be checked is."""
+    folder = example().write(tmp_path / "dataset")
+    CHANGES[change](folder)
+    report = audit_dataset(folder)
+    assert "files_match_manifest" in report.failed
+    assert sum(check.passed is True for check in report.checks) >= 2
+    assert str(tmp_path) not in report.as_json()
+
+
+@pytest.mark.parametrize("part", ["recipe", "seed", "grid", "draw", "steps", "outputs"])
+@pytest.mark.parametrize("value", [None, 3, "x", [], {}, [3], {"a": {"b": 3}}])
+def test_a_manifest_of_any_shape_gives_a_report(part: str, value: object, tmp_path: Path) -> None:
+    """Somebody else's manifest may hold anything; that is never a traceback."""
+    made = example(side=4)
+    folder = made.write(tmp_path / "dataset")
+    said = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**said, part: value}))
+    assert len(audit_dataset(folder).checks) == len(NAMES)
+
+
+def test_the_public_folder_alone_is_audited_as_far_as_it_goes(tmp_path: Path) -> None:
+    """What needs the organizers' part says so and is no failure."""
+    made = example()
+    folder = made.write(tmp_path / "dataset")
+    report = audit_dataset(folder / "public", radius_m=300)
+    results = {check.name: check.passed for check in report.checks}
+    assert report.passed
+    assert [name for name, passed in results.items() if passed] == [
+        "surveys_in_one_subset", "quadrats_in_one_subset", "po_outside_radius", "ids_agree",
+        "nothing_private_in_public", "counts_add_up", "files_match_manifest",
+    ]  # fmt: skip
+    assert all(check.detail for check in report.checks)
+
+
+def test_a_fault_in_the_public_folder_alone_is_found(tmp_path: Path) -> None:
+    """A participant needs no manifest to see a shared quadrat: quadrats.csv tells the grid."""
+    made = example()
+    share_a_quadrat(made)
+    folder = made.write(tmp_path / "dataset")
+    assert "quadrats_in_one_subset" in audit_dataset(folder / "public").failed
+
+
+def test_a_dataset_without_its_private_folder_passes_with_its_manifest(tmp_path: Path) -> None:
+    """A stranger has the public part and the manifest; the missing private files are no fault."""
+    folder = example().write(tmp_path / "dataset")
+    shutil.rmtree(folder / "private")
+    report = audit_dataset(folder)
+    assert report.passed
+    assert {check.name for check in report.checks if check.passed} >= {
+        "po_outside_radius",
+        "files_match_manifest",
+    }
+
+
+def test_a_sealed_draw_is_checked_without_the_seed_by_its_published_numbers(tmp_path: Path) -> None:
+    """The subsets must follow from the numbers; whether the numbers follow from the seed stays open."""
+    folder = example(sealed=True).write(tmp_path / "dataset")
+    check = {check.name: check for check in audit_dataset(folder).checks}["draw_rederives"]
+    assert check.passed is None
+    assert "sealed" in check.detail
+    made = example(sealed=True)
+    draw_another_quadrat(made)
+    assert "draw_rederives" in audit_dataset(made.write(tmp_path / "faulty")).failed
+
+
+def test_a_revealed_seed_must_be_the_one_committed_to(tmp_path: Path) -> None:
+    """The right seed proves the draw; another one fails."""
+    folder = example(sealed=True).write(tmp_path / "dataset")
+    results = {
+        seed: {check.name: check.passed for check in audit_dataset(folder, seed=seed).checks}[
+            "draw_rederives"
+        ]
+        for seed in (audit_example.SEED, "another")
+    }
+    assert results == {audit_example.SEED: True, "another": False}
+
+
+def test_a_sealed_seed_in_a_public_file_is_private_content(tmp_path: Path) -> None:
+    """Whoever finds it could derive Usage."""
+    made = example(sealed=True)
+    made.further["public/README.md"] = f"seed: {audit_example.SEED}\n".encode()
+    report = audit_dataset(made.write(tmp_path / "dataset"), seed=audit_example.SEED)
+    assert report.failed == ("nothing_private_in_public",)
+
+
+def test_two_audits_of_one_dataset_say_the_same_at_any_place(tmp_path: Path) -> None:
+    """The checks stand in manifest.json: no path and no chance in them."""
+    first = audit_dataset(example().write(tmp_path / "here"))
+    second = audit_dataset(example().write(tmp_path / "there" / "deeper"))
+    assert first.checks_as_dicts() == second.checks_as_dicts()
+    assert first.as_json() == second.as_json()
+
+
+def test_the_detail_names_id_file_and_line_of_the_first_offenders(tmp_path: Path) -> None:
+    """Who is told of a fault must be able to look at it."""
+    made = example()
+    bring_po_near(made)
+    report = audit_dataset(made.write(tmp_path / "dataset"))
+    detail = {check.name: check.detail for check in report.checks}["po_outside_radius"]
+    test = made.rows(BLIND)[0]
+    distance = metres(made.rows(PO)[-1], test)
+    line = len(made.rows(PO)) + 1
+    assert detail == f"line {line} of {PO} is {distance:.3f} m from survey {test['surveyId']}"
+
+
+def test_the_facts_are_those_of_brute_force(tmp_path: Path) -> None:
+    """The nearest training record of each test survey, over surveys and presence-only records."""
+    made = example()
+    report = audit_dataset(made.write(tmp_path / "dataset"))
+    records = [*made.rows(TRAIN), *made.rows("public/PA_train_empty.csv"), *made.rows(PO)]
+    nearest = [min(metres(test, record) for record in records) for test in made.rows(BLIND)]
+    expected = {"min": min(nearest), "q05": np.quantile(nearest, 0.05), "median": np.median(nearest)}
+    assert report.facts["nearest_train_m"] == pytest.approx(expected, abs=0.001)
+    assert report.facts["nearest_train_of"] == ["PA_train", "PO_train"]
+
+
+def test_the_command_speaks_json_and_gives_3_for_a_failed_check(tmp_path: Path) -> None:
+    """Programs read it, Makefiles stop at it."""
+    made = example()
+    share_a_quadrat(made)
+    result = CliRunner().invoke(audit, [str(made.write(tmp_path / "dataset")), "--json"])
+    said = json.loads(result.stdout)
+    assert result.exit_code == 3
+    assert said["passed"] is False
+    assert set(said["checks"][0]) == {"name", "passed", "value", "limit", "detail"}
+    assert set(said["facts"]["nearest_train_m"]) == {"min", "q05", "median"}
+
+
+def test_the_command_prints_an_aligned_table_and_gives_0_when_all_is_well(tmp_path: Path) -> None:
+    """People read it."""
+    result = CliRunner().invoke(audit, [str(example().write(tmp_path / "dataset"))])
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0].split() == ["check", "result", "value", "detail"]
+    assert len({line.index("passed") for line in lines[1:14]}) == 1
+    assert lines[-1] == "The audit passed: 13 checks passed, 0 failed, 0 could not run."
+
+
+def test_nothing_to_audit_is_said_in_one_line(tmp_path: Path) -> None:
+    """A wrong folder is bad input, not a dataset with faults."""
+    with pytest.raises(DataError, match="No such folder"):
+        audit_dataset(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="Nothing to audit"):
+        audit_dataset(tmp_path)
+
+
+def test_parquet_files_are_audited_like_csv(tmp_path: Path) -> None:
+    """A dataset of Parquet files under the standard names, with numbers as numbers."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    folder = example().write(tmp_path / "dataset") / "public"
+    for path in folder.glob("*.csv"):
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(path), path.with_suffix(".parquet"))
+        path.unlink()
+    write_sums(folder)
+    report = audit_dataset(folder, radius_m=300)
+    assert report.passed
+    assert sum(check.passed is True for check in report.checks) == 7
