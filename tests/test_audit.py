@@ -192,7 +192,7 @@ def step_over_an_edge(made: Example) -> None:
 
 
 def near_an_edge(made: Example) -> Row:
-    """Choose a training survey with a neighbour of another subset in the east; put it 1 m before that edge."""
+    """Choose a training survey with a neighbour of another subset, and put it 1 m before that edge."""
     subset = {row["quadratId"]: row["subset"] for row in made.rows(QUADRATS)}
     for survey in made.rows(TRAIN):
         column, row = audit_example.place_of(survey["quadrat"])

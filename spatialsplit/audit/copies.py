@@ -48,9 +48,13 @@ class HeldOutRecords:
         """Where to look at all: most records stand at no longitude of the test."""
         return np.unique(self.records["lon"].to_numpy(dtype=float))
 
+    def may_be_at(self, lon: np.ndarray) -> np.ndarray:
+        """Tell quickly which records stand at a longitude of the test."""
+        return np.isin(lon, self.longitudes)
+
     def copies(self, others: pd.DataFrame) -> pd.DataFrame:
         """Give the rows of `others` that repeat a test record, with the test's columns ending in `_test`."""
-        there = np.isin(others["lon"].to_numpy(dtype=float), self.longitudes)
+        there = self.may_be_at(others["lon"].to_numpy(dtype=float))
         pairs = others[there].merge(self.records, on=list(_SAME))
         pairs = pairs[pairs["speciesId"] != ""]
         return pairs[_same_day(pairs)].drop_duplicates("line").sort_values("line")

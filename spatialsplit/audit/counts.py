@@ -10,7 +10,7 @@ import pandas as pd
 
 from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.published import Published
-from spatialsplit.audit.rederiving import listed_quadrats
+from spatialsplit.audit.rederiving import given_beforehand, listed_quadrats
 from spatialsplit.audit.report import CannotRun, Finding, finding
 
 _CHAIN = (("read_pa", "surveys"), ("read_po", "filter_po"))
@@ -75,7 +75,7 @@ def _pa_rows(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iterator[S
     if not steps:
         return
     rows = evidence.all_rows()
-    labelled = rows[rows["speciesId"] != ""]
+    labelled = rows[(rows["speciesId"] != "") & (rows["role"] != "pa_test_blind")]
     blind = rows[rows["role"] == "pa_test_blind"]
     n_test = int((labelled["role"] == "pa_test").sum())
     if "vocabulary_surveys" in steps:
@@ -169,6 +169,8 @@ def _with_dropped(evidence: Evidence, counts: Counter[str], empties: Counter[str
 def _drawn(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iterator[Sum]:
     """Compare what manifest.json says of each holdout."""
     published = evidence.dataset
+    if given_beforehand(published.maybe("draw", default={})):
+        return
     listed = listed_quadrats(published)
     free = listed[listed["occupied"]]
     for holdout in published.maybe("draw", "holdouts", kind=list, default=[]):
@@ -210,8 +212,8 @@ def _counted_species(evidence: Evidence) -> dict[str, Counter[str]]:
     counted: dict[str, Counter[str]] = {}
     if evidence.po:
         counted["n_po_train"] = evidence.presence_only.species
-    for role in ("pa_train", "pa_val"):
-        if role in evidence.dataset.roles.values():
-            subset = rows[(rows["role"] != "pa_test") & (rows["subset"] == role.removeprefix("pa_"))]
-            counted[f"n_{role}"] = Counter(subset["speciesId"])
+    for subset in ("train", "val"):
+        own = rows.loc[rows["subset"] == subset, "speciesId"]
+        if len(own):
+            counted[f"n_pa_{subset}"] = Counter(own)
     return counted

@@ -44,7 +44,7 @@ class Promise:
     uncertainty : str or None
         A column whose metres are added to the radius, record by record.
     no_po_in_quadrats : bool
-        Whether the quadrats of `around` hold no presence-only record at all.
+        Whether test quadrats hold no presence-only record at all.
     """
 
     keys: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class Evidence:
     @property
     def held_out(self) -> str:
         """The subset whose distance to training is a fact: the test, or val where there is no test."""
-        subsets = set(self.rows["subset"])
+        subsets = set(self.rows["subset"].unique())
         return "val" if "val" in subsets and "test" not in subsets else "test"
 
     @cached_property

@@ -147,7 +147,7 @@ class _Judges:
     def _forbidden(self, evidence: Evidence) -> np.ndarray | None:
         if not self.promise.no_po_in_quadrats or self.promise.grid is None:
             return None
-        held = evidence.places["subset"].isin(self.promise.around).to_numpy()
+        held = (evidence.places["subset"] == "test").to_numpy()
         return np.unique(evidence.quadrat_of_places[held].astype(str))
 
     def judge(self, file: str, batch: dict[str, Any], found: PresenceOnly) -> None:
@@ -156,7 +156,8 @@ class _Judges:
             self._radius(file, batch, found)
         self._quadrats(file, batch, found)
         if self.test is not None and "speciesId" in batch:
-            copies = self.test.copies(pd.DataFrame(batch))
+            there = self.test.may_be_at(batch["lon"])
+            copies = self.test.copies(pd.DataFrame({word: column[there] for word, column in batch.items()}))
             found.n_copies += len(copies)
             found.copies += copy_lines(copies.head(SHOWN - len(found.copies)), file)
 

@@ -38,7 +38,7 @@ def draw_rederives(evidence: Evidence) -> Finding:
     found = finding(list(seed.problems), "the seed fits its commitment" if evidence.seed else "")
     found += finding(_wrong_numbers(listed, suffixed), "", undecided=seed.why_not or None)
     found += _subsets(listed, draw, suffixed)
-    return found + _usage(evidence, draw, suffixed)
+    return found + _usage(evidence, draw, seed.value)
 
 
 def listed_quadrats(published: Published) -> pd.DataFrame:
@@ -99,10 +99,8 @@ def _subsets(listed: pd.DataFrame, draw: dict[str, Any], seed: str | None) -> Fi
     holdouts = draw.get("holdouts")
     if not isinstance(holdouts, list) or not holdouts:
         return Finding(0, [], "", "how much was drawn is not known without a manifest.json")
-    if draw.get("method") not in ("quota", "threshold"):
-        return Finding(
-            0, [], "", f"the assignment is {draw.get('method')}: it came from a file, not from a draw"
-        )
+    if given_beforehand(draw):
+        return Finding(0, [], "", "quadrats were assigned by a file, which is not published")
     subset = dict.fromkeys(listed["quadratId"], str(draw.get("remainder") or "train"))
     free = _occupied(listed)
     for holdout in holdouts:
@@ -114,6 +112,12 @@ def _subsets(listed: pd.DataFrame, draw: dict[str, Any], seed: str | None) -> Fi
         subset.update(dict.fromkeys(taken, name))
         free = [quadrat for quadrat in free if quadrat.label not in taken]
     return finding(_differences(listed, subset), f"{len(listed)} quadrats, {', '.join(_shares(holdouts))}")
+
+
+def given_beforehand(draw: dict[str, Any]) -> bool:
+    """Tell whether a file assigned some or all quadrats, so that the draw did not decide alone."""
+    assignment = draw.get("assignment")
+    return isinstance(assignment, dict) and any(assignment.values())
 
 
 def _variant(draw: dict[str, Any]) -> dict[str, Any]:
@@ -156,7 +160,10 @@ def _differences(listed: pd.DataFrame, subset: dict[str, str]) -> list[str]:
 
 
 def _usage(evidence: Evidence, draw: dict[str, Any], seed: str | None) -> Finding:
-    """Draw Public among the test quadrats that still have a survey, and compare with the solution."""
+    """Draw Public among the test quadrats that still have a survey, and compare with the solution.
+
+    The seed has no suffix here: `attempts` concern the holdouts.
+    """
     share = draw.get("public_share")
     if not isinstance(share, int | float):
         return Finding(0, [], "")

@@ -29,7 +29,9 @@ def _in_two_subsets(rows: pd.DataFrame, word: str) -> list[str]:
     twice = stands[stands.duplicated(word, keep=False)].sort_values([word, "subset"], kind="stable")
     called = "survey" if word == "survey" else "the survey with the keys"
     return [
-        f"{called} {name} is in {_places_in_files(group)}" for name, group in twice.groupby(word, sort=False)
+        f"{called} {name} is in {_places_in_files(group)}"
+        for name, group in twice.groupby(word, sort=False)
+        if word == "survey" or group["survey"].nunique() > 1 or not group["survey"].iloc[0]
     ]
 
 
@@ -98,12 +100,13 @@ def _not_as_listed(stands: pd.DataFrame, listed: pd.DataFrame, *, known: set[str
     twice = listed[listed.duplicated("quadratId", keep="first")]["quadratId"]
     problems = [f"quadrat {label} is listed twice in quadrats.csv" for label in twice]
     said = listed.drop_duplicates("quadratId").set_index("quadratId")["subset"]
-    first = stands[~stands["quadrat"].isin(known)].drop_duplicates("quadrat").sort_values("quadrat")
+    first = stands[~stands["quadrat"].isin(list(known))].drop_duplicates("quadrat").sort_values("quadrat")
+    first = first[first["quadrat"].map(said).fillna("") != first["subset"]]
     for label, group in first.groupby("quadrat", sort=True):
         subset = said.get(label)
         if subset is None:
             problems.append(f"quadrat {label} holds {_surveys_in_files(group)} but is not in quadrats.csv")
-        elif subset != group["subset"].iloc[0]:
+        else:
             problems.append(
                 f"quadrat {label} is {subset} in quadrats.csv but holds {_surveys_in_files(group)}"
             )
@@ -114,7 +117,7 @@ def test_species_known(evidence: Evidence) -> Finding:
     """Look for species of the test that no published train or val record has."""
     rows = evidence.all_rows()
     truth = evidence.truth
-    known = set(rows.loc[rows["subset"] != "test", "speciesId"])
+    known = set(rows.loc[rows["subset"] != "test", "speciesId"].unique())
     if evidence.po:
         known |= set(evidence.presence_only.species)
     held: dict[str, str] = {}
