@@ -118,7 +118,7 @@ def _table(result: scoring.Score) -> str:
     parts = [("All", result.score, result.n), ("Public", result.public, result.n_public)]
     for name, value, n_rows in [*parts, ("Private", result.private, result.n_private)]:
         if value is not None:
-            lines.append(f"{name:<8} {value:.6f}  {n_rows:>9,} rows")
+            lines.append(f"{name:<8} {value:.6f}  {n_rows:>9,} row{'s' if n_rows > 1 else ''}")
     interval = result.interval
     if interval:
         unit = f"{interval.n_units:,} {'rows' if interval.unit == 'row' else f'values of {interval.unit}'}"

@@ -120,7 +120,7 @@ def competition_yaml(competition: Competition) -> str:
         "terms": "pages/terms.md",
         "docker_image": IMAGE,
     }
-    texts = "".join(f"{key}: {json.dumps(text)}\n" for key, text in head.items())
+    texts = "".join(f"{key}: {json.dumps(text, ensure_ascii=False)}\n" for key, text in head.items())
     return f"version: 2\n{texts}{_PAGES}{phases.format(**DATES)}{_LEADERBOARD}{columns}"
 
 
@@ -171,9 +171,9 @@ def _evaluation(competition: Competition) -> str:
     )
     return (
         f"# Evaluation\n\nMetric: `{task.metric}`, with `{task!r}`. {direction}{parts}\n\n"
-        f"Send a zip archive with one CSV file. Its header is `{header}`, with one row for each id of the "
+        f"Send a zip archive with one CSV file. Its header is `{header}`, with a row for each id of the "
         "test table; see the sample submission. Check it beforehand with\n\n"
-        f"    spatialsplit check-submission --metric {task.metric} --solution TEST.csv --submission OURS.csv\n"
+        f"    spatialsplit check-submission --metric {task.metric} --solution TEST.csv --submission YOU.csv\n"
     )
 
 

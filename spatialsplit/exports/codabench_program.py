@@ -15,7 +15,6 @@ import sys
 
 from spatialsplit.errors import SolutionError, SubmissionError
 from spatialsplit.submission.checking import Columns, read_solution, read_submission
-from spatialsplit.submission.scoring import scores_of_parts
 from spatialsplit.submission.tables import read_csv
 from spatialsplit.submission.tasks import F1Samples, Task
 
@@ -44,7 +43,7 @@ def score_run(reference: str, results: str) -> dict[str, float]:
     """Score the parts that this phase shows."""
     truth = read_solution(read_csv(os.path.join(reference, "solution.csv"), ",;\t"), TASK, COLUMNS)
     predictions = read_submission(read_csv(submitted_file(results)), TASK, COLUMNS, truth.ids)
-    scores = scores_of_parts(TASK, list(map(TASK.tally, truth.truths, predictions)), truth)
+    scores, _ = truth.scores(TASK, predictions)
     if not all(map(math.isfinite, scores.values())):
         raise SolutionError("A score is not finite.")
     shown = shown_parts(reference)

@@ -27,7 +27,8 @@ def score_frames(solution: pd.DataFrame, submission: pd.DataFrame, columns: Colu
         predictions = read_submission(table_from_frame(submission), task, columns, truth.ids)
     except SubmissionError as error:
         raise ParticipantVisibleError(str(error)) from None
-    result = float(task.combine(list(map(task.tally, truth.truths, predictions))))
+    scores, _ = truth.scores(task, predictions)
+    result = float(scores["score"])
     if not math.isfinite(result):
         raise SolutionError("The score is not finite.")
     return result

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,7 +24,6 @@ PORTABLE_MODULES = (
     "spatialsplit.submission.tables",
     "spatialsplit.submission.tasks",
     "spatialsplit.submission.checking",
-    "spatialsplit.submission.scoring",
 )
 
 
@@ -61,7 +61,7 @@ def bundle(program: str, docstring: str, *, postponed_annotations: bool) -> str:
     own = _pieces(program, imports)
     wanted = set(_reached(library, own))
     kept = [piece for piece in library if piece.binds & wanted]
-    _check_distinct(kept)
+    _check_distinct([*kept, *own])
     reads = frozenset[str]().union(*(piece.reads for piece in [*kept, *own]))
     head = ["from __future__ import annotations"] if postponed_annotations else []
     body = "\n\n\n".join(piece.source for piece in [*kept, *own])
@@ -78,7 +78,8 @@ def _pieces(source: str, imports: dict[str, tuple[str, str]]) -> list[Piece]:
         elif not _is_left_out(statement):
             first = _first_line(statement, lines)
             text = "\n".join(lines[first : statement.end_lineno])
-            pieces.append(Piece(text, frozenset(_bound(statement)), frozenset(_read(statement))))
+            scope = symtable.symtable(text, "<piece>", "exec")
+            pieces.append(Piece(text, frozenset(_bound(statement)), frozenset(_read(scope))))
     return pieces
 
 
@@ -128,8 +129,14 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
         yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
 
 
-def _read(statement: ast.stmt) -> Iterator[str]:
-    return (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+def _read(scope: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names that a scope reads, or one within it; a parameter's name is none."""
+    is_module = scope.get_type() == "module"
+    for symbol in scope.get_symbols():
+        if symbol.is_referenced() and (is_module or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in scope.get_children():
+        yield from _read(inner)
 
 
 def _reached(library: Iterable[Piece], program: Iterable[Piece]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Sequence
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -61,7 +62,7 @@ def average_precision_at_k(
     if not labels:
         return 0.0
     places = _places_of_hits(labels, ranking[:k], compact=duplicates == "compact")
-    return sum(hits / place for hits, place in enumerate(places, start=1)) / min(len(labels), k)
+    return math.fsum(hits / place for hits, place in enumerate(places, start=1)) / min(len(labels), k)
 
 
 def _places_of_hits(labels: set[Hashable], ranking: Sequence[Hashable], *, compact: bool) -> list[int]:

@@ -47,6 +47,16 @@ class Solution:
     truths: list[Any]
     parts: dict[str, list[int]]
 
+    def scores(self, task: Task, predictions: Sequence[Any]) -> tuple[dict[str, float], list[Any]]:
+        """Score each part from its own rows, and give the tallies of the rows beside.
+
+        An AUC or a pooled F score of the whole is no mean of its parts'.
+        """
+        tallies = list(map(task.tally, self.truths, predictions))
+        return {
+            part: task.combine([tallies[row] for row in rows]) for part, rows in self.parts.items()
+        }, tallies
+
 
 class RowComplaints:
     """Words a fault of a row with its line, id, column and token; `shows_tokens` is False for a solution."""

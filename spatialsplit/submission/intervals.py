@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ class Interval:
 def resampled_interval(
     task: Task,
     tallies: Sequence[Any],
-    groups: Sequence[Hashable],
+    groups: Sequence[Any],
     *,
     unit: str = "row",
     resamples: int = 1000,
@@ -69,7 +69,7 @@ def resampled_interval(
     tallies : sequence, one a row
         As `task.tally` gives them.
     groups : sequence, one a row
-        The quadrat of each row; the row's own number where there are none.
+        The quadrat of each row, all texts; the row's own id where there are none.
     unit : str
         The name of what is resampled.
     resamples : int, default 1000
@@ -82,7 +82,7 @@ def resampled_interval(
     """
     import numpy as np  # imported here, so that a score without an interval does not wait for it
 
-    names = list(dict.fromkeys(groups))
+    names = sorted(set(groups))  # the order of the rows must not change the interval
     if len(names) < 2 or resamples < 1:
         return None
     numbers = {name: number for number, name in enumerate(names)}

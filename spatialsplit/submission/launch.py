@@ -14,7 +14,7 @@ from typing import Any
 from spatialsplit.errors import SolutionError, SubmissionError
 from spatialsplit.metrics.labels import candidates_fault
 from spatialsplit.submission.checking import Columns, Solution, read_submission
-from spatialsplit.submission.scoring import ANY_SEPARATOR, open_solution, scores_of_parts
+from spatialsplit.submission.scoring import ANY_SEPARATOR, open_solution
 from spatialsplit.submission.settings import read_settings
 from spatialsplit.submission.tables import Table, as_table
 from spatialsplit.submission.tasks import F1Samples, FathomNet, JaccardFBeta, Task, TopKError
@@ -163,7 +163,7 @@ def _everything(task: Task, truth: Solution) -> Trial:
 
 
 def _trial(name: str, task: Task, truth: Solution, predictions: Sequence[Any]) -> Trial:
-    return Trial(name, scores_of_parts(task, list(map(task.tally, truth.truths, predictions)), truth))
+    return Trial(name, truth.scores(task, predictions)[0])
 
 
 def _broken(task: Task, trials: Sequence[Trial]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -167,13 +167,12 @@ def score(
     truth, columns = open_solution(table, settings)
     predictions = read_submission(as_table(submission), settings.task, columns, truth.ids)
     unit, members = _groups_of(truth, table, columns, settings.task, groups)
-    tallies = list(map(settings.task.tally, truth.truths, predictions))
+    parts, tallies = truth.scores(settings.task, predictions)
     interval = None
     if resamples:
         interval = resampled_interval(
             settings.task, tallies, members, unit=unit, resamples=resamples, seed=seed
         )
-    parts = scores_of_parts(settings.task, tallies, truth)
     sizes = {part: len(rows) for part, rows in truth.parts.items()}
     return Score(
         metric=metric,
@@ -200,11 +199,6 @@ def open_solution(table: Table, settings: Settings) -> tuple[Solution, Columns]:
     return read_solution(table, settings.task, columns), columns
 
 
-def scores_of_parts(task: Task, tallies: Sequence[Any], solution: Solution) -> dict[str, float]:
-    """Score each part from its own rows: an AUC or a pooled F of the whole is no mean of the parts'."""
-    return {part: task.combine([tallies[row] for row in rows]) for part, rows in solution.parts.items()}
-
-
 def row_columns(task: Task) -> tuple[str, ...]:
     """Name the numbers that a task's tally of a row holds."""
     if isinstance(task, FathomNet):
@@ -219,17 +213,17 @@ def _notes(task: Task, predictions: Sequence[Any], ids: Sequence[Any]) -> tuple[
     if not unsorted:
         return ()
     first = first_few(unsorted)
-    return (f"labels out of order in {len(unsorted):,} rows (first: {first}); the score is the same.",)
+    return (f"labels out of order, rows: {len(unsorted):,} (first: {first}); the score is the same.",)
 
 
 def _groups_of(
     solution: Solution, table: Table, columns: Columns, task: Task, groups: Any
-) -> tuple[str, Sequence[Hashable]]:
+) -> tuple[str, Sequence[Any]]:
     if groups is not None:
         return GROUP_COLUMN, _read_groups(as_table(groups, ANY_SEPARATOR), columns.id, task, solution.ids)
     if GROUP_COLUMN in table.names:
         return GROUP_COLUMN, table.column(GROUP_COLUMN)
-    return "row", range(len(solution.ids))
+    return "row", solution.ids
 
 
 def _read_groups(table: Table, id_column: str, task: Task, ids: Sequence[Any]) -> list[str]:
