@@ -26,9 +26,6 @@ ECCENTRICITY_SQUARED = GEOD.es
 METRES_PER_DEGREE_MIN = 110_574.0
 """The shortest degree of latitude on WGS84 (at the equator), rounded down."""
 
-EQUATORIAL_DEGREE_M = 111_319.0
-"""A degree of longitude at the equator, rounded down; it shrinks with less than the cosine of the latitude."""
-
 TIE_M = 1e-6
 """Geodesics that differ by less are equally long: the noise of a geodesic is some nanometres."""
 
@@ -149,6 +146,15 @@ class Sites:
         radius = np.broadcast_to(np.asarray(radius_m, dtype=np.float64), lon.shape)[candidates]
         return self._ask_tree(candidates, lon[candidates], lat[candidates], radius)
 
+    def nearest(self, lon: Floats, lat: Floats) -> Near:
+        """Find the nearest site of every record, however far; all records are in the answer where there is a site at all."""
+        if not len(lon) or not self.lon.size:
+            return Near(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+        points = earth_centred(lon, lat)
+        chord, place = self._kd_tree().query(points, k=1)
+        distance, site = self._nearest(lon, lat, points, chord, place)
+        return Near(np.arange(len(lon)), site, distance)
+
     def _ask_tree(self, record: Integers, lon: Floats, lat: Floats, radius: Floats) -> Near:
         points = earth_centred(lon, lat)
         chord, place = self._kd_tree().query(points, k=1, distance_upper_bound=self.max_radius_m + 0.01)
@@ -158,16 +164,23 @@ class Sites:
         hit = distance <= radius
         return Near(record[hit], site[hit], distance[hit])
 
-    def _nearest(self, lon: Floats, lat: Floats, points: Floats, chord: Floats, place: Integers) -> tuple[Floats, Integers]:
+    def _nearest(
+        self, lon: Floats, lat: Floats, points: Floats, chord: Floats, place: Integers
+    ) -> tuple[Floats, Integers]:
         """Decide by geodesic among all places whose chord is as short as the shortest, but for the curvature's play."""
-        play = 0.001 + chord**3 * 3e-15  # s³/(24 R²) is 1.03e-15 s³; it varies by one part in a hundred with the direction
+        play = (
+            0.001 + chord**3 * 3e-15
+        )  # s³/(24 R²) is 1.03e-15 s³; it varies by one part in a hundred with the direction
         rivals = self._kd_tree().query_ball_point(points, chord + play, return_length=True)
         distance = geodesic_m(lon, lat, self._places[place, 0], self._places[place, 1])
         site = self._first_site[place]
         for i in np.flatnonzero(rivals > 1).tolist():
             others = np.asarray(self._kd_tree().query_ball_point(points[i], chord[i] + play[i]))
             lengths = geodesic_m(
-                np.full(others.size, lon[i]), np.full(others.size, lat[i]), self._places[others, 0], self._places[others, 1]
+                np.full(others.size, lon[i]),
+                np.full(others.size, lat[i]),
+                self._places[others, 0],
+                self._places[others, 1],
             )
             distance[i] = lengths.min()
             site[i] = self._first_site[others[lengths <= distance[i] + TIE_M]].min()

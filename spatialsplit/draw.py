@@ -46,7 +46,9 @@ class Holdout:
     def __post_init__(self) -> None:
         check_word(self.name, "holdout name")
         if not 0 < self.share < 1:
-            raise DataError(f"Invalid share {self.share} of the holdout '{self.name}'. It must lie between 0 and 1, as in {self.name}=0.025.")
+            raise DataError(
+                f"Invalid share {self.share} of the holdout '{self.name}'. It must lie between 0 and 1, as in {self.name}=0.025."
+            )
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,9 @@ class DrawRules:
         if self.share_of not in SHARES_OF:
             problems.append(f"Unknown share_of '{self.share_of}'. Known: {', '.join(SHARES_OF)}.")
         if self.method == "threshold" and self.share_of == "surveys":
-            problems.append("method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = 'surveys'.")
+            problems.append(
+                "method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = 'surveys'."
+            )
         return problems
 
     def _share_problems(self) -> list[str]:
@@ -145,10 +149,14 @@ class DrawRules:
         for name in sorted({name for name in names if names.count(name) > 1}):
             problems.append(f"Holdout '{name}' stands there {names.count(name)} times. Each holdout is drawn once.")
         if self.remainder in names:
-            problems.append(f"The remainder cannot be called '{self.remainder}': a holdout has that name. Rename one of them.")
+            problems.append(
+                f"The remainder cannot be called '{self.remainder}': a holdout has that name. Rename one of them."
+            )
         total = math.fsum(holdout.share for holdout in self.holdouts)
         if total > 1:
-            problems.append(f"The shares sum to {total:g}, which is more than 1. Lower them: what is left over becomes '{self.remainder}'.")
+            problems.append(
+                f"The shares sum to {total:g}, which is more than 1. Lower them: what is left over becomes '{self.remainder}'."
+            )
         return problems
 
 
@@ -166,7 +174,9 @@ def check_word(word: str, what: str) -> str:
     'test'
     """
     if not word or "|" in word:
-        raise DataError(f"Invalid {what} '{word}'. It must be text without '|', which separates the words that are hashed.")
+        raise DataError(
+            f"Invalid {what} '{word}'. It must be text without '|', which separates the words that are hashed."
+        )
     return word
 
 
@@ -203,9 +213,7 @@ def quota(share: float, n: int) -> int:
     return math.floor(share * n + 0.5)
 
 
-def draw_quadrats(
-    occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Mapping[str, str] | None = None
-) -> Draw:
+def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Mapping[str, str] | None = None) -> Draw:
     """Draw the holdouts, one after the other, each from the quadrats that are still free.
 
     Choose it whenever whole quadrats must end up in one subset. The outcome does not depend on the order of the quadrats.
@@ -417,4 +425,6 @@ def check_fixed(fixed: Mapping[str, str], rules: DrawRules, where: str) -> None:
     known = [*(holdout.name for holdout in rules.holdouts), rules.remainder]
     unknown = sorted(set(fixed.values()) - set(known))
     if unknown:
-        raise DataError(f"Unknown subsets in {where}: {first_few(unknown)}. Known: {', '.join(known)}. Correct the file or the holdouts.")
+        raise DataError(
+            f"Unknown subsets in {where}: {first_few(unknown)}. Known: {', '.join(known)}. Correct the file or the holdouts."
+        )

@@ -158,18 +158,21 @@ class Grid:
         column, row = self.locate(*self.project(np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)))
         return _encode(column, row, self)
 
-    def warnings(self, lon: Floats, lat: Floats) -> list[str]:
-        """Say what a careful person would want to know about this grid for these points, a line each."""
+    def count_outside(self, lon: Floats, lat: Floats) -> int:
+        """Count the points outside the area of use of the grid's CRS."""
+        return count_outside_area_of_use(np.asarray(lon), np.asarray(lat), self.crs)
+
+    def warnings(self, n_outside: int, n: int) -> list[str]:
+        """Say what a careful person would want to know of this grid when so many of n points lie outside, a line each."""
         lines = []
         if not is_equal_area(self.crs):
             lines.append(
                 f"{self.crs} is not an equal-area CRS: quadrats cover different areas on the ground. EPSG:3035 (Europe) and "
                 "EPSG:6933 (world) are equal-area."
             )
-        outside = count_outside_area_of_use(np.asarray(lon), np.asarray(lat), self.crs)
-        if outside:
+        if n_outside:
             lines.append(
-                f"{outside:,} of {len(lon):,} points lie outside the area of use of {self.crs}: quadrats are distorted there. Choose "
+                f"{n_outside:,} of {n:,} points lie outside the area of use of {self.crs}: quadrats are distorted there. Choose "
                 "EPSG:6933 (world) or a national equal-area CRS."
             )
         return lines
@@ -229,9 +232,15 @@ class EquatorGrid(Grid):
         south = self.origin[1] + int(match[2]) * self.size_m
         return west, south, west + self.size_m, south + self.size_m
 
-    def warnings(self, lon: Floats, lat: Floats) -> list[str]:
+    def count_outside(self, lon: Floats, lat: Floats) -> int:
+        """Count none: the grid covers all points that it takes."""
+        return 0
+
+    def warnings(self, n_outside: int, n: int) -> list[str]:
         """Say that these quadrats are not square on the ground."""
-        return ["The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are equal-area."]
+        return [
+            "The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are equal-area."
+        ]
 
 
 @dataclass(frozen=True)
@@ -289,9 +298,7 @@ def _encode(column: Integers, row: Integers, grid: Grid) -> Quadrats:
         occupied, inverse = np.unique(cell, return_inverse=True)
         codes = inverse.astype(np.int32)
     columns, rows = np.divmod(occupied, n_rows)
-    labels = [
-        grid.label(c + first_column, r + first_row) for c, r in zip(columns.tolist(), rows.tolist(), strict=True)
-    ]
+    labels = [grid.label(c + first_column, r + first_row) for c, r in zip(columns.tolist(), rows.tolist(), strict=True)]
     return Quadrats(codes, labels)
 
 
@@ -306,7 +313,9 @@ def _size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
     if not isinstance(size_m, int) or isinstance(size_m, bool) or size_m < 1:
         problems.append(f"Invalid quadrat size {size_m!r}. It must be a whole number of metres, 1 or more.")
     if len(origin) != 2 or not all(isinstance(value, int) and not isinstance(value, bool) for value in origin):
-        problems.append(f"Invalid origin {list(origin)!r}. It must be easting and northing in whole metres, such as [0, 0].")
+        problems.append(
+            f"Invalid origin {list(origin)!r}. It must be easting and northing in whole metres, such as [0, 0]."
+        )
     return problems
 
 

@@ -149,7 +149,9 @@ class Days:
     not_iso: int
 
 
-def read_days(n: int, date: pa.StringArray | None, year: pa.StringArray | None, day_of_year: pa.StringArray | None) -> Days:
+def read_days(
+    n: int, date: pa.StringArray | None, year: pa.StringArray | None, day_of_year: pa.StringArray | None
+) -> Days:
     """Compare the columns date, year and dayOfYear where they are there.
 
     Examples

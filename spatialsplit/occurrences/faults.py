@@ -39,7 +39,10 @@ WHAT = {
     "missing_coordinate": ("Missing coordinate", "Every record needs a longitude and a latitude. Fill them in"),
     "bad_latitude": ("Invalid latitude", "Latitudes lie in [-90, 90]. Correct them"),
     "bad_longitude": ("Invalid longitude", "Longitudes lie in [-180, 180]. Correct them"),
-    "unprojectable": ("Coordinate outside its CRS", "Every point must have a place on the ellipsoid. Correct it or its crs"),
+    "unprojectable": (
+        "Coordinate outside its CRS",
+        "Every point must have a place on the ellipsoid. Correct it or its crs",
+    ),
     "missing_key": ("Missing survey key", "Every row must say which survey it belongs to. Fill it in"),
     "bad_key": ("Invalid survey key", "A dayOfYear is a whole number from 1 to 366. Correct it"),
     "missing_species": ("Missing species", "Every row names a species. Fill it in"),

@@ -196,9 +196,7 @@ def _refuse_cells(reader: RecordReader, checked: CheckedBatch, bad: npt.NDArray[
         reader.faults.hints["bad_species"] = f"Cells of a wide table are 0 or 1 ({hint})."
 
 
-def _collect(
-    collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.bool_] | None, n_kept: int
-) -> int:
+def _collect(collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.bool_] | None, n_kept: int) -> int:
     """Number the rows that are kept and note their labels; give the number of the next row."""
     fine = checked.fine
     number = np.cumsum(fine) - 1 + n_kept

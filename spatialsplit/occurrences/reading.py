@@ -42,6 +42,8 @@ class RecordRules:
         None where the table's species do not matter.
     uncertainty : str, optional
         Column whose metres are added to a record's radius.
+    suspect_above_m : mapping of str to float
+        Suspicion to the uncertainty above which a record comes under it.
     section : str
         The recipe's section, for messages.
     """
@@ -52,6 +54,7 @@ class RecordRules:
     keys: Sequence[str] = ()
     species: SpeciesReader | None = None
     uncertainty: str | None = None
+    suspect_above_m: Mapping[str, float] = field(default_factory=dict)
     section: str = "inputs.po"
 
 
@@ -70,6 +73,8 @@ class CheckedBatch:
     days : Days
     uncertainty_m : array of float, optional
         0 where it is missing.
+    suspicions : mapping of str to int
+        Rows that look odd but are used as they are.
     """
 
     batch: Batch
@@ -79,6 +84,7 @@ class CheckedBatch:
     species: pa.Array | None
     days: Days
     uncertainty_m: npt.NDArray[np.float64] | None
+    suspicions: Mapping[str, int]
 
     @property
     def fine(self) -> npt.NDArray[np.bool_]:
@@ -140,7 +146,9 @@ class RecordReader:
     def output_columns(self, kinds: Mapping[str, OutputColumn]) -> list[OutputColumn]:
         """Declare the published columns: those in `kinds` as said there, the others with the input's type."""
         types = self.source.types
-        return [kinds.get(name, OutputColumn(name, kind)) for name, kind in zip(self.output_names(), types, strict=True)]
+        return [
+            kinds.get(name, OutputColumn(name, kind)) for name, kind in zip(self.output_names(), types, strict=True)
+        ]
 
     def text(self, batch: Batch, name: str) -> pa.StringArray | None:
         """Give a column's cells as trimmed text, or None where there is no such column."""
@@ -156,7 +164,9 @@ class RecordReader:
         refine : callable, optional
             Looks at the places once more and may mark rows in `places.reasons`.
         """
-        places = read_places(batch.column(self.found["lon"]), batch.column(self.found["lat"]), self.rules.crs, self.rules.decimals)
+        places = read_places(
+            batch.column(self.found["lon"]), batch.column(self.found["lat"]), self.rules.crs, self.rules.decimals
+        )
         if refine is not None:
             refine(places)
         reasons = places.reasons.copy()
@@ -164,7 +174,9 @@ class RecordReader:
         species = self._species(batch, reasons)
         days = self._days(batch, reasons)
         uncertainty = self._uncertainty(batch, reasons)
-        return CheckedBatch(batch, places, reasons, keys, species, days, uncertainty)
+        return CheckedBatch(
+            batch, places, reasons, keys, species, days, uncertainty, self._suspicions(batch, places, days)
+        )
 
     def _key(self, batch: Batch, name: str, reasons: Codes) -> pa.StringArray:
         texts = self.text(batch, name)
@@ -192,6 +204,17 @@ class RecordReader:
         values, _ = parse_numbers(batch.column(self.found[self.rules.uncertainty]))
         return np.where(np.isfinite(values) & (values > 0), values, 0.0)
 
+    def _suspicions(self, batch: Batch, places: Places, days: Days) -> dict[str, int]:
+        found = {
+            "zero_zero": int(np.count_nonzero((places.lon == 0) & (places.lat == 0))),
+            "date_not_iso": days.not_iso,
+        }
+        position = self.found.get("geoUncertaintyInM")
+        if position is not None and self.rules.suspect_above_m:
+            values, _ = parse_numbers(batch.column(position))
+            found |= {name: int(np.count_nonzero(values > limit)) for name, limit in self.rules.suspect_above_m.items()}
+        return found
+
     def tally(self, checked: CheckedBatch) -> None:
         """Count what a batch showed; call it in any order, once a batch."""
         self.faults.n_rows += checked.batch.rows.num_rows
@@ -202,21 +225,13 @@ class RecordReader:
                 self.faults.add(reason, places, [self._value(checked, reason, int(i)) for i in positions], count)
         for name in ("like_degrees", "would_fit_swapped", "like_metres"):
             self._looks[name] = self._looks.get(name, 0) + getattr(checked.places, name)
-        self._suspect("zero_zero", np.count_nonzero((checked.places.lon == 0) & (checked.places.lat == 0)))
-        self._suspect("date_not_iso", checked.days.not_iso)
+        for name, count in checked.suspicions.items():
+            self.suspect(name, count)
 
-    def _suspect(self, name: str, count: int) -> None:
+    def suspect(self, name: str, count: int) -> None:
+        """Count rows that look odd."""
         if count:
             self.suspicions[name] = self.suspicions.get(name, 0) + int(count)
-
-    def suspect_uncertainty(self, checked: CheckedBatch, limits_m: Mapping[str, float]) -> None:
-        """Count the records whose uncertainty is larger than a limit, under the limit's name."""
-        position = self.found.get("geoUncertaintyInM")
-        if position is None:
-            return
-        values, _ = parse_numbers(checked.batch.column(position))
-        for name, limit in limits_m.items():
-            self._suspect(name, np.count_nonzero(values > limit))
 
     def _value(self, checked: CheckedBatch, reason: str, row: int) -> str:
         shown = {
@@ -240,13 +255,19 @@ class RecordReader:
         self._hint()
         problems = self.faults.problems(dropped)
         fine = self.faults.n_rows - self.faults.total()
-        if not is_degrees(self.rules.crs) and self.faults.n_rows and self._looks.get("like_degrees", 0) == self.faults.n_rows:
+        if (
+            not is_degrees(self.rules.crs)
+            and self.faults.n_rows
+            and self._looks.get("like_degrees", 0) == self.faults.n_rows
+        ):
             problems.append(
                 f"All {self.faults.n_rows:,} rows of {self.source.name} have coordinates within ±180 and ±90, which are degrees, but "
                 f'its CRS {self.rules.crs} counts in metres. Leave out crs under [{self.rules.section}] or say crs = "EPSG:4326".'
             )
         elif not problems and not fine:
-            problems.append(f"No row of {self.source.name} is left: all {self.faults.n_rows:,} are dropped. Correct the file.")
+            problems.append(
+                f"No row of {self.source.name} is left: all {self.faults.n_rows:,} are dropped. Correct the file."
+            )
         return problems
 
     def _hint(self) -> None:
@@ -263,7 +284,10 @@ class RecordReader:
 
     def warnings(self) -> list[str]:
         """Say what looks odd but was used as it is, a line each."""
-        lines = [WARNINGS[name].format(n=f"{count:,}", where=self.source.name) for name, count in sorted(self.suspicions.items())]
+        lines = [
+            WARNINGS[name].format(n=f"{count:,}", where=self.source.name)
+            for name, count in sorted(self.suspicions.items())
+        ]
         if is_ballpark(self.rules.crs):
             lines.append(
                 f"PROJ knows no datum shift from {self.rules.crs} to WGS84 and leaves it out: the coordinates of {self.source.name} may be "

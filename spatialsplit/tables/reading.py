@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -107,6 +106,28 @@ class _HashedFile(io.RawIOBase):
         super().close()
 
 
+class _CountedLines(io.RawIOBase):
+    """A stream that counts its lines as they are read."""
+
+    def __init__(self, stream: Any):
+        self._stream = stream
+        self._breaks = 0
+        self._last = b"\n"
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        block: bytes = self._stream.read(-1 if size is None else size)
+        self._breaks += block.count(b"\n")
+        self._last = block[-1:] or self._last
+        return block
+
+    @property
+    def n_lines(self) -> int:
+        return self._breaks + (self._last != b"\n")
+
+
 @dataclass
 class TableFile:
     """One file of an input: its header, and after one reading its hash and size."""
@@ -138,6 +159,7 @@ class CsvFile(TableFile):
 
     header_lines: int = 1
     separator: str = ","
+    n_lines: int = 0
 
     def __post_init__(self) -> None:
         with self._text() as text:
@@ -170,14 +192,16 @@ class CsvFile(TableFile):
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Give (number of the first row, rows) from the start to the end, hashing the file on the way."""
         raw, stream = self._raw()
+        counted = _CountedLines(stream)
         ragged: list[Any] = []
         first_row = 0
         try:
-            for rows in self._parse(stream, batch_bytes, ragged):
+            for rows in self._parse(counted, batch_bytes, ragged):
                 if rows.num_rows:
                     yield first_row, rows
                 first_row += rows.num_rows
             self.sha256, self.n_rows, self.n_bytes = raw.finish(), first_row, raw.n_bytes
+            self.n_lines = counted.n_lines
         except (EOFError, OSError, gzip.BadGzipFile) as error:
             raise DataError(self._unreadable(error)) from None
         except pa.ArrowInvalid as error:
@@ -223,6 +247,8 @@ class CsvFile(TableFile):
 
     def lines_of(self, rows: Sequence[int]) -> list[int | None]:
         """Give the line in the file of each row, the header being line 1; a quoted line break counts as a line."""
+        if self.n_lines == self.header_lines + self.n_rows:  # no blank line, no line break inside a cell
+            return [self.header_lines + row + 1 for row in rows]
         wanted = set(rows)
         last = max(wanted, default=-1)
         lines: dict[int, int] = {}
@@ -245,7 +271,9 @@ class CsvFile(TableFile):
         return f'{self.name} is not {self.dialect.encoding} text ({error}). Say which encoding it has: encoding = "latin-1".'
 
     def _unreadable(self, error: object) -> str:
-        return f"{self.name} cannot be read to its end ({error}). It may be truncated or damaged. Fetch or write it again."
+        return (
+            f"{self.name} cannot be read to its end ({error}). It may be truncated or damaged. Fetch or write it again."
+        )
 
     def _unparsable(self, error: object) -> str:
         text = str(error)
@@ -315,7 +343,9 @@ class TableInput:
         A line for each file that is missing, empty, or cannot be read.
     """
 
-    def __init__(self, paths: Path | str | Sequence[Path | str], dialect: Dialect | None = None, batch_bytes: int = BATCH_BYTES):
+    def __init__(
+        self, paths: Path | str | Sequence[Path | str], dialect: Dialect | None = None, batch_bytes: int = BATCH_BYTES
+    ):
         listed = [paths] if isinstance(paths, Path | str) else list(paths)
         self.batch_bytes = batch_bytes
         self.files: list[TableFile] = []
@@ -336,8 +366,13 @@ class TableInput:
         """The files' names, for messages."""
         return first_few((file.name for file in self.files), shown=2)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, *, allow_empty: bool = False) -> Iterator[Batch]:
         """Give the rows of all files in order.
+
+        Parameters
+        ----------
+        allow_empty : bool
+            Take a file with a header and no rows as what it says.
 
         Raises
         ------
@@ -350,8 +385,10 @@ class TableInput:
             try:
                 for first_row, rows in file.batches(self.batch_bytes):
                     yield Batch(number, first_row, self._fit(rows, positions))
-                if not file.n_rows:
-                    problems.append(f"{file.name} has a header but no rows. A table needs at least one. Check how the file was made.")
+                if not file.n_rows and not allow_empty:
+                    problems.append(
+                        f"{file.name} has a header but no rows. A table needs at least one. Check how the file was made."
+                    )
             except DataError as error:
                 problems.extend(error.problems)
         if problems:
@@ -377,7 +414,9 @@ class TableInput:
         DataError
             Its size or time of change is another.
         """
-        changed = [file.name for file, before in zip(self.files, self._stats, strict=True) if _stat(file.path) != before]
+        changed = [
+            file.name for file, before in zip(self.files, self._stats, strict=True) if _stat(file.path) != before
+        ]
         if changed:
             raise DataError(
                 f"{first_few(changed)} changed while it was read. An input must stay as it is during a build. Build again when nothing "
@@ -438,12 +477,16 @@ def _expand(path: Path) -> list[Path]:
         files = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
         parquet = [each for each in files if each.suffix == ".parquet" or _is_parquet(each)]
         if not parquet:
-            raise DataError(f"{path.name} is a folder without Parquet files. An input is a file, or a folder of Parquet files. Name the file.")
+            raise DataError(
+                f"{path.name} is a folder without Parquet files. An input is a file, or a folder of Parquet files. Name the file."
+            )
         return parquet
     if not path.exists():
         near = sorted(each.name for each in path.parent.glob("*") if each.is_file()) if path.parent.is_dir() else []
         beside = f" Beside it lie: {first_few(near)}." if near else ""
-        raise DataError(f"There is no file {path}.{beside} Correct the path; a recipe's paths count from the recipe's folder.")
+        raise DataError(
+            f"There is no file {path}.{beside} Correct the path; a recipe's paths count from the recipe's folder."
+        )
     return [path]
 
 
@@ -490,7 +533,11 @@ def _common_types(files: Sequence[TableFile], header: list[str]) -> list[pa.Data
     """Give each column the type that all files agree on, else text."""
     types: list[set[pa.DataType]] = [set() for _ in header]
     for file in files:
-        own = [_plain(kind) for kind in file.types] if isinstance(file, ParquetFile) else [pa.string()] * len(file.columns)
+        own = (
+            [_plain(kind) for kind in file.types]
+            if isinstance(file, ParquetFile)
+            else [pa.string()] * len(file.columns)
+        )
         for i, position in enumerate(_positions(file.columns, header)):
             if position is not None:
                 types[i].add(own[position])
@@ -502,5 +549,3 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
-
-

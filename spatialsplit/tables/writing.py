@@ -24,6 +24,7 @@ import pyarrow.parquet
 from spatialsplit.errors import DataError
 from spatialsplit.tables.digest import ContentDigest, logical_type
 
+
 @dataclass(frozen=True)
 class OutputColumn:
     """A column to write.
@@ -79,7 +80,9 @@ class TableWriter:
     def __enter__(self) -> TableWriter:
         self._digest = ContentDigest([(column.name, column.type) for column in self.columns])
         self._files = [
-            _ParquetForm(path, self.columns) if path.suffix == ".parquet" else _CsvForm(path, self.columns, self.separator)
+            _ParquetForm(path, self.columns)
+            if path.suffix == ".parquet"
+            else _CsvForm(path, self.columns, self.separator)
             for path in self.paths
         ]
         return self
@@ -102,7 +105,9 @@ class TableWriter:
         for form, rows in zip(self._files, forms, strict=True):
             form.write(rows)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         content = self._digest.hexdigest()
         for form in self._files:
             form.close()
@@ -170,7 +175,9 @@ class _ParquetForm:
         self.path = path
         self._out = HashedOutput(path)
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
-        self._writer = pyarrow.parquet.ParquetWriter(pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd")
+        self._writer = pyarrow.parquet.ParquetWriter(
+            pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd"
+        )
 
     def prepare(self, cells: Sequence[pa.Array]) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(list(cells), schema=self._schema)
@@ -201,11 +208,15 @@ def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator:
     """
     path = Path(path)
     if path.suffix not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise DataError(f"Cannot tell the form of '{path.name}'. An output ends in .csv, .tsv or .parquet. Give it such a name.")
+        raise DataError(
+            f"Cannot tell the form of '{path.name}'. An output ends in .csv, .tsv or .parquet. Give it such a name."
+        )
     return TableWriter([path], columns, "\t" if path.suffix == ".tsv" else separator)
 
 
-def write_table(path: Path | str, table: pa.Table, *, decimals: dict[str, int] | None = None, separator: str = ",") -> Written:
+def write_table(
+    path: Path | str, table: pa.Table, *, decimals: dict[str, int] | None = None, separator: str = ","
+) -> Written:
     """Write a whole table, CSV or Parquet by the path's ending.
 
     Parameters
@@ -216,7 +227,10 @@ def write_table(path: Path | str, table: pa.Table, *, decimals: dict[str, int] |
         A fixed number of decimals for columns of numbers.
     """
     decimals = decimals or {}
-    columns = [OutputColumn(name, kind, decimals.get(name)) for name, kind in zip(table.schema.names, table.schema.types, strict=True)]
+    columns = [
+        OutputColumn(name, kind, decimals.get(name))
+        for name, kind in zip(table.schema.names, table.schema.types, strict=True)
+    ]
     with open_writer(path, columns, separator=separator) as writer:
         writer.write([column.combine_chunks() for column in table.columns])
     return writer.written[0]

@@ -1,0 +1,383 @@
+"""Recipe → folder of files + manifest: the order of the steps.
+
+Each step's own rules stand in the module that it calls; here is only what comes after what, what is counted, and that nothing is published
+before all of it is written and audited.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialsplit.audit import AuditReport, audit_dataset
+from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs
+from spatialsplit.build.outputs import Outputs, write_survey_tables
+from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
+from spatialsplit.build.presence_only import (
+    Beside,
+    PoOutputs,
+    PoResult,
+    PresenceOnly,
+    SpeciesLimits,
+    dropped_columns,
+    source_lines,
+)
+from spatialsplit.build.steps import Step
+from spatialsplit.errors import DataError, RecipeError, SpatialSplitError
+from spatialsplit.manifest import FORMAT, MANIFEST, manifest_text, write_sums
+from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
+from spatialsplit.publishing import new_folder
+from spatialsplit.recipe import Recipe, read_recipe
+from spatialsplit.split import Assignment, Split, SplitRules, split_surveys
+from spatialsplit.submission import Launch, check_launch
+from spatialsplit.tables import read_table
+from spatialsplit.tables.reading import BATCH_BYTES
+
+
+class AuditFailed(SpatialSplitError):
+    """A build that did not pass its own audit and was not published."""
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did.
+
+    Attributes
+    ----------
+    folder : path
+        The published dataset.
+    manifest : dict
+    audit : AuditReport
+    launch : Launch
+        Scores of the sample, an empty, the perfect and an all-naming submission.
+    seconds : dict of str to float
+        Wall time of each part.
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+    audit: AuditReport
+    launch: Launch
+    seconds: dict[str, float]
+
+
+@dataclass
+class _Clock:
+    """Wall time of each part of a build."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _started: float = field(default_factory=time.perf_counter)
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = round(now - self._started, 3)
+        self._started = now
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How a build runs; none of it shows in the dataset.
+
+    Parameters
+    ----------
+    force : bool
+        Replace a dataset that is there already.
+    threads : int, optional
+        As many as there are processors, unless said.
+    batch_bytes : int
+        How much of a table is read at once.
+    on_step : callable, optional
+        Told the name of each part as it begins.
+    """
+
+    force: bool = False
+    threads: int | None = None
+    batch_bytes: int = BATCH_BYTES
+    on_step: Callable[[str], None] = lambda name: None
+
+
+def build_dataset(recipe_path: Path | str, out: Path | str, options: BuildOptions | None = None) -> BuildReport:
+    """Build a dataset from a recipe and publish it.
+
+    Choose it when a recipe says all; the steps are also there one by one.
+
+    Parameters
+    ----------
+    recipe_path : path
+        Its inputs count from its folder.
+    out : path
+        The folder to make. It appears when all is written and the audit has passed, and not before.
+    options : BuildOptions, optional
+
+    Returns
+    -------
+    BuildReport
+
+    Raises
+    ------
+    RecipeError, DataError
+        A line a fault, of the recipe or of the inputs.
+    AuditFailed
+        The finished dataset breaks a promise; it is not published.
+    OutputError
+        The folder exists, or cannot be written.
+    """
+    recipe_path, out = Path(recipe_path), Path(out)
+    options = options or BuildOptions()
+    recipe = read_recipe(recipe_path)
+    seed = recipe.secret_seed()
+    with new_folder(out, force=options.force) as folder:
+        report = _Build(recipe, recipe_path, seed, folder, options).run()
+    return BuildReport(out, report.manifest, report.audit, report.launch, report.seconds)
+
+
+class _Build:
+    def __init__(self, recipe: Recipe, recipe_path: Path, seed: str, folder: Path, options: BuildOptions):
+        self.recipe, self.recipe_path, self.seed, self.folder, self.options = recipe, recipe_path, seed, folder, options
+        self.warnings: list[str] = []
+        self.clock = _Clock()
+        self.out = Outputs(folder, recipe)
+
+    def run(self) -> BuildReport:
+        inputs = self._step("read", self._read)
+        split = self._step("draw", lambda: self._split(inputs))
+        po = self._step("filter", lambda: self._filter(inputs, split))
+        vocabulary = close_vocabulary(split, list(po.species))
+        self._step("write", lambda: self._write(inputs, split, po, vocabulary))
+        launch = self._rehearse()
+        inputs.check_unchanged()
+        manifest = self._manifest(inputs, split, po, vocabulary)
+        audit = self._step("audit", lambda: self._audit(manifest))
+        self._write_run()
+        return BuildReport(self.folder, manifest, audit, launch, self.clock.seconds)
+
+    def _step(self, name: str, work: Callable[[], Any]) -> Any:
+        self.options.on_step(name)
+        result = work()
+        self.clock.lap(name)
+        return result
+
+    def _read(self) -> OpenInputs:
+        return open_inputs(
+            self.recipe, self.recipe_path.parent, batch_bytes=self.options.batch_bytes, threads=self.options.threads
+        )
+
+    def _split(self, inputs: OpenInputs) -> Split:
+        recipe = self.recipe
+        rules = SplitRules(
+            recipe.grid(), recipe.draw_rules(), self.seed, recipe.draw.strata, recipe.draw.attempts, self._assignment()
+        )
+        lon, lat = inputs.surveys.lon, inputs.surveys.lat
+        self.warnings += recipe.grid().warnings(recipe.grid().count_outside(lon, lat), len(lon))
+        return split_surveys(inputs.surveys, rules)
+
+    def _assignment(self) -> Assignment | None:
+        draw = self.recipe.draw
+        name = draw.quadrats or draw.extend
+        if name is None:
+            return None
+        table = read_table(self.recipe_path.parent / name)
+        missing = [column for column in ("quadratId", "subset") if column not in table.column_names]
+        if missing:
+            raise DataError(
+                f"{name} has no column '{missing[0]}'. A fixed assignment has quadratId and subset. Correct the file."
+            )
+        pairs = zip(table.column("quadratId").to_pylist(), table.column("subset").to_pylist(), strict=True)
+        return Assignment({str(label): str(subset) for label, subset in pairs}, draw.quadrats is not None, name)
+
+    def _filter(self, inputs: OpenInputs, split: Split) -> PoResult:
+        if inputs.po is None:
+            return self._without_po(split)
+        assert self.recipe.inputs.po is not None  # there is a reader
+        rules = self.recipe.po_filter
+        po_filter, ids = _filter_of(self.recipe, split)
+        outputs = PoOutputs(
+            self.out.paths("po_train"),
+            self.out.paths("po_removed"),
+            self.out.paths("dropped_po"),
+            self.out.form("po_train").separator,
+            self.folder,
+        )
+        result = PresenceOnly(inputs.po, po_filter, ids).stream(
+            outputs,
+            SpeciesLimits(rules.min_records, rules.max_records),
+            _beside(split, self.seed),
+            self.options.threads,
+        )
+        problems = inputs.po.problems(self.recipe.inputs.po.drop)
+        if problems:
+            raise DataError(problems)
+        for role, written in result.written.items():
+            self.out.add(role, written)
+        return result
+
+    def _without_po(self, split: Split) -> PoResult:
+        names = _beside(split, self.seed).names
+        return PoResult(numbers={name: number for number, name in enumerate(sorted(names))})
+
+    def _write(self, inputs: OpenInputs, split: Split, po: PoResult, vocabulary: Vocabulary) -> None:
+        write_survey_tables(self.out, split, vocabulary, po, self.seed)
+        parts = dropped_rows(inputs.pa, inputs.surveys)
+        if parts:
+            with self.out.writer("dropped_pa", dropped_columns(inputs.pa.reader)) as writer:
+                for reasons, places, cells in parts:
+                    lines = source_lines(inputs.pa.reader, places)
+                    writer.write([*self.out.text_column(reasons), *lines, *cells])
+            self.out.add("dropped_pa", writer.written)
+        shutil.copyfile(self.recipe_path, self.folder / "recipe.toml")
+
+    def _rehearse(self) -> Launch:
+        evaluation = self.recipe.evaluation
+        solution, sample = (self.out.paths(role)[0] for role in ("solution", "sample_submission"))
+        return check_launch(solution, sample, evaluation.metric, **evaluation.options)
+
+    def _manifest(self, inputs: OpenInputs, split: Split, po: PoResult, vocabulary: Vocabulary) -> dict[str, Any]:
+        for reader in (inputs.pa.reader, inputs.po):
+            self.warnings += reader.warnings() if reader is not None else []
+        if split.surveys.varying:
+            self.warnings.append(
+                f"Columns that vary inside surveys and so are not published for a survey as a whole: {', '.join(map(repr, split.surveys.varying))}."
+            )
+        if self.recipe.evaluation.public_share is not None and not self.recipe.sealed:
+            self.warnings.append(
+                "The seed is open, so anybody can derive which test surveys count for the private leaderboard. Use seed_env to keep it secret."
+            )
+        steps = [*_pa_steps(inputs, split), *(po.steps() if inputs.po is not None else []), *vocabulary.steps()]
+        return {
+            "format": FORMAT,
+            "spatialsplit": version("spatialsplit"),
+            "name": self.recipe.name,
+            "recipe": self.recipe.resolved(),
+            "recipe_sha256": self.recipe.sha256(),
+            "seed": self.recipe.seed_entry(),
+            "layout": self.recipe.output.layout,
+            "inputs": _input_entries(inputs),
+            "grid": _grid_entry(split),
+            "draw": _draw_entry(self.recipe, split, self.seed),
+            "steps": [step.entry() for step in steps],
+            "warnings": self.warnings,
+            "outputs": self.out.entries(),
+            "audit": [],
+        }
+
+    def _audit(self, manifest: dict[str, Any]) -> AuditReport:
+        """Write the manifest, audit the folder as a stranger would, and write the outcome into the manifest."""
+        self._seal(manifest)
+        audit = audit_dataset(self.folder, seed=self.seed if self.recipe.sealed else None)
+        if not audit.passed:
+            failed = [check for check in audit.checks_as_dicts() if check["passed"] is False]
+            raise AuditFailed(
+                f"The audit failed and nothing was published: {c['name']}: {c['value']} ({c['detail']})" for c in failed
+            )
+        if self.recipe.sealed:
+            audit = audit_dataset(self.folder)  # what the manifest says must not need the secret
+        manifest["audit"] = audit.checks_as_dicts()
+        self._seal(manifest)
+        return audit
+
+    def _seal(self, manifest: dict[str, Any]) -> None:
+        (self.folder / MANIFEST).write_text(manifest_text(manifest), "utf-8", newline="\n")
+        write_sums(self.folder, self.out.known_sums())
+
+    def _write_run(self) -> None:
+        """Note what differs between equal builds: when, with what, how long."""
+        libraries = ("numpy", "scipy", "pyarrow", "pyproj", "pandas", "matplotlib")
+        run = {
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "libraries": {name: version(name) for name in libraries},
+            "proj": _proj_version(),
+            "seconds": self.clock.seconds,
+        }
+        (self.folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", "utf-8")
+
+
+def _proj_version() -> str:
+    import pyproj
+
+    return str(pyproj.proj_version_str)
+
+
+def _beside(split: Split, seed: str) -> Beside:
+    """Gather what the presence-absence data says about species."""
+    by_subset = {subset: count_labels(split, subset) for subset in ("train", "val")}
+    names = {str(species) for counts in by_subset.values() for species in counts if isinstance(species, str)}
+    return Beside(by_subset["train"], names, seed)
+
+
+def _filter_of(recipe: Recipe, split: Split) -> tuple[PoFilter, list[Any]]:
+    """Make the filter around the surveys of the holdouts, and give the numbers of those surveys."""
+    surveys, holdouts, ids = split.surveys, [], []
+    for name in recipe.po_filter.around:
+        positions = split.in_subset(name)
+        holdouts.append(HoldoutSites(f"near_{name}", surveys.lon[positions], surveys.lat[positions]))
+        ids.append(surveys.ids[positions])
+    quadrats = None
+    if recipe.po_filter.whole_quadrats:
+        if not recipe.po_filter.around or recipe.po_filter.around[0] != "test":
+            raise RecipeError(
+                'whole_quadrats needs around = ["test"] or ["test", "val"] under [po_filter]: it removes what lies in test quadrats.'
+            )
+        drawn = [
+            label
+            for label, subset in zip(split.quadrats.labels, split.quadrats.subsets, strict=True)
+            if subset == "test"
+        ]
+        quadrats = DrawnQuadrats("in_test_quadrat", split.rules.grid, frozenset(drawn))
+    return PoFilter(holdouts, recipe.po_filter.radius_m, quadrats), ids
+
+
+def _pa_steps(inputs: OpenInputs, split: Split) -> list[Step]:
+    surveys = inputs.surveys
+    n_read = inputs.pa.n_in
+    read = Step("read_pa", n_read, inputs.pa.dropped_counts)
+    grouped = Step("surveys", read.n_kept, surveys.dropped_counts)
+    n_empty_dropped = int(np.count_nonzero(split.subset == "empty_in_holdout"))
+    return [read, grouped, Step("empty_surveys", len(surveys), {"empty_in_holdout": n_empty_dropped})]
+
+
+def _input_entries(inputs: OpenInputs) -> list[dict[str, Any]]:
+    return [
+        {"role": role, "name": file.name, "sha256": file.sha256, "bytes": file.n_bytes, "rows": file.n_rows}
+        for role, source in inputs.sources().items()
+        for file in source.files
+    ]
+
+
+def _grid_entry(split: Split) -> dict[str, Any]:
+    grid, table = split.rules.grid, split.quadrats
+    occupied = int(np.count_nonzero(table.n_surveys > table.n_empty))
+    return {
+        "preset": grid.preset,
+        "crs": grid.crs,
+        "size_m": grid.size_m,
+        "origin": list(grid.origin),
+        "quadrats": len(table.labels),
+        "occupied": occupied,
+    }
+
+
+def _draw_entry(recipe: Recipe, split: Split, seed: str) -> dict[str, Any]:
+    draw, attempt = recipe.draw, split.attempt
+    return {
+        "method": draw.method,
+        "share_of": draw.share_of,
+        "strata": draw.strata,
+        "remainder": draw.remainder,
+        "assignment": {"quadrats": draw.quadrats, "extend": draw.extend},
+        "attempt": attempt.attempt if attempt else None,
+        "objective": round(attempt.objectives[attempt.attempt - 1], 9) if attempt else None,
+        "seed_suffix": split.draw.seed.removeprefix(seed),
+        "holdouts": [vars(holdout) for holdout in split.draw.holdouts],
+        "public_share": recipe.evaluation.public_share,
+    }

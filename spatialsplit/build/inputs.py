@@ -1,0 +1,228 @@
+"""Open the inputs of a recipe and turn the presence-absence table into surveys, or tell all that is wrong with all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from spatialsplit.crs import WGS84, count_outside_area_of_use
+from spatialsplit.engine import map_in_order
+from spatialsplit.errors import DataError
+from spatialsplit.occurrences import (
+    PresenceAbsence,
+    RecordReader,
+    RecordRules,
+    SpeciesReader,
+    WideColumns,
+    read_presence_absence,
+)
+from spatialsplit.occurrences.coordinates import Places
+from spatialsplit.occurrences.faults import CODES
+from spatialsplit.quadrats import Grid
+from spatialsplit.recipe import Input, Recipe
+from spatialsplit.surveys import SurveyRules, Surveys, group_surveys
+from spatialsplit.tables import Dialect, TableInput
+from spatialsplit.tables.reading import BATCH_BYTES
+
+
+@dataclass(frozen=True)
+class OpenInputs:
+    """The inputs of a build, the presence-absence table read, the presence-only table ready to be streamed."""
+
+    pa: PresenceAbsence
+    surveys: Surveys
+    po: RecordReader | None
+
+    def sources(self) -> dict[str, TableInput]:
+        """Give the tables by role."""
+        sources = {"pa": self.pa.reader.source}
+        return sources | ({"po": self.po.source} if self.po is not None else {})
+
+    def check_unchanged(self) -> None:
+        """Refuse to publish what was made from files that changed meanwhile."""
+        for source in self.sources().values():
+            source.check_unchanged()
+
+
+def open_inputs(
+    recipe: Recipe, folder: Path, *, batch_bytes: int = BATCH_BYTES, threads: int | None = None
+) -> OpenInputs:
+    """Open all inputs and read the presence-absence table.
+
+    Raises
+    ------
+    DataError
+        A line for each fault of each table; where the presence-absence table has any, the presence-only table is read through too, so that one look shows
+        everything.
+    """
+    problems: list[str] = []
+    sources: dict[str, TableInput] = {}
+    for role, table in (("pa", recipe.inputs.pa), ("po", recipe.inputs.po)):
+        if table is not None:
+            try:
+                sources[role] = TableInput(
+                    [folder / path for path in table.paths], Dialect(_separator(table), table.encoding), batch_bytes
+                )
+            except DataError as error:
+                problems.extend(error.problems)
+    if problems:
+        raise DataError(problems)
+    species = SpeciesReader(floats=recipe.inputs.pa.float_species)
+    opened = _read_pa(recipe, sources["pa"], species, problems)
+    po = _open_po(recipe, sources.get("po"), species, problems)
+    if problems and po is not None:
+        problems.extend(_look_through(po, recipe, threads))
+    if problems or opened is None:
+        raise DataError(problems)
+    return OpenInputs(*opened, po)
+
+
+def _separator(table: Input) -> str | None:
+    return "\t" if table.separator == "\\t" else table.separator
+
+
+def _read_pa(
+    recipe: Recipe, source: TableInput, species: SpeciesReader, problems: list[str]
+) -> tuple[PresenceAbsence, Surveys] | None:
+    table = recipe.inputs.pa
+    rules = RecordRules(
+        columns=table.columns,
+        crs=table.crs,
+        decimals=recipe.output.coordinate_decimals,
+        keys=recipe.surveys.keys,
+        species=species,
+        suspect_above_m={"uncertainty_over_quadrat": recipe.grid().size_m},
+        section="inputs.pa",
+    )
+    patterns = [table.species_columns] if isinstance(table.species_columns, str) else table.species_columns
+    wide = WideColumns(patterns) if patterns is not None else None
+    try:
+        read, faults = read_presence_absence(
+            source, rules, wide=wide, refine=mark_unprojectable(recipe.grid()), drop=table.drop
+        )
+        surveys, more = group_surveys(read, survey_rules(recipe), table.drop)
+        _check_reserved(read)
+    except DataError as error:
+        problems.extend(error.problems)
+        return None
+    problems.extend([*faults, *more])
+    read.reader.suspect("swapped_axes", count_swapped(read.lon, read.lat, recipe.grid()))
+    return read, surveys
+
+
+def survey_rules(recipe: Recipe) -> SurveyRules:
+    """Give the rules by which rows make surveys; a layout of single observations keeps their numbers."""
+    own = recipe.output.layout == "glc2022" and recipe.surveys.keys == ["observation_id"]
+    rules = recipe.survey_rules()
+    return SurveyRules(rules.keys, rules.coordinates, rules.decimals, own_numbers=own)
+
+
+def _check_reserved(table: PresenceAbsence) -> None:
+    reserved = [
+        name for name in ("surveyId", "quadratId", "predictions", "Usage") if name in table.attributes.column_names
+    ]
+    if reserved:
+        raise DataError(
+            f"{table.reader.source.name} has a column '{name}', which is the name of a column that is made here. Say keys = [\"surveyId\"] under "
+            f"[surveys] if it numbers the surveys, or rename it in the file."
+            for name in reserved
+        )
+
+
+def _open_po(
+    recipe: Recipe, source: TableInput | None, species: SpeciesReader, problems: list[str]
+) -> RecordReader | None:
+    table = recipe.inputs.po
+    if table is None or source is None:
+        return None
+    rules = RecordRules(
+        columns=table.columns,
+        crs=table.crs,
+        decimals=recipe.output.coordinate_decimals,
+        species=SpeciesReader(kind=species.kind, floats=table.float_species),
+        uncertainty=recipe.po_filter.uncertainty_column,
+        suspect_above_m={"uncertainty_over_radius": recipe.po_filter.radius_m},
+        section="inputs.po",
+    )
+    try:
+        return RecordReader(source, rules)
+    except DataError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _look_through(reader: RecordReader, recipe: Recipe, threads: int | None) -> list[str]:
+    """Read the presence-only table for its faults alone."""
+    assert recipe.inputs.po is not None  # there is a reader
+    if reader.rules.species is not None and reader.rules.species.kind is None:
+        return []  # the presence-absence table could not even say what species are
+    try:
+        for checked in map_in_order(reader.check, reader.source.batches(), threads):
+            reader.tally(checked)
+    except DataError as error:
+        return list(error.problems)
+    return reader.problems(recipe.inputs.po.drop)
+
+
+def mark_unprojectable(grid: Grid) -> Callable[[Places], None]:
+    """Give a look at places that marks those without a place in the grid's CRS."""
+
+    def mark(places: Places) -> None:
+        fine = np.flatnonzero(places.reasons == 0)
+        easting, northing = grid.project(places.lon[fine], places.lat[fine])
+        lost = fine[~(np.isfinite(easting) & np.isfinite(northing))]
+        places.reasons[lost] = CODES["unprojectable"]
+
+    return mark
+
+
+def count_swapped(lon: np.ndarray, lat: np.ndarray, grid: Grid) -> int:
+    """Count the points that lie outside the CRS's area of use but would lie inside with the axes exchanged.
+
+    Where they are not the larger part, none are suspected.
+    """
+    if grid.crs == WGS84 or not len(lon):
+        return 0
+    outside = count_outside_area_of_use(lon, lat, grid.crs)
+    if outside * 2 <= len(lon):
+        return 0
+    could_be = np.abs(lon) <= 90
+    inside = int(np.count_nonzero(could_be)) - count_outside_area_of_use(lat[could_be], lon[could_be], grid.crs)
+    return inside if inside * 2 > len(lon) else 0
+
+
+def dropped_rows(
+    table: PresenceAbsence, surveys: Surveys
+) -> list[tuple[list[str], list[tuple[int, int]], list[pa.Array]]]:
+    """Give the dropped rows of the presence-absence table, part by part: reasons, places in the files, and cells.
+
+    Rows that were faulty by themselves come first; then those of surveys that were dropped, of which the cells are looked up again.
+    """
+    parts = []
+    start = 0
+    for rows in table.dropped.rows:
+        end = start + rows.num_rows
+        parts.append((table.dropped.reasons[start:end], table.dropped.places[start:end], list(rows.columns)))
+        start = end
+    if surveys.dropped_rows.size:
+        places = [(int(file), int(row)) for file, row in table.places[surveys.dropped_rows].tolist()]
+        parts.append((surveys.dropped_reasons, places, _cells_at(table.reader.source, places)))
+    return parts
+
+
+def _cells_at(source: TableInput, places: list[tuple[int, int]]) -> list[pa.Array]:
+    """Read some rows once more, in the order asked for."""
+    wanted = {place: i for i, place in enumerate(places)}
+    found: list[tuple[int, pa.RecordBatch]] = []
+    for batch in source.batches():
+        for row in range(batch.rows.num_rows):
+            i = wanted.get((batch.file, batch.first_row + row))
+            if i is not None:
+                found.append((i, batch.rows.slice(row, 1)))
+    found.sort(key=lambda pair: pair[0])
+    table = pa.Table.from_batches([rows for _, rows in found])
+    return [column.combine_chunks() for column in table.columns]

@@ -1,0 +1,108 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from spatialsplit.quadrats import Grid, grid_named
+from spatialsplit.steps import Reading
+from spatialsplit.tables import Dialect
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PATH = click.Path(path_type=Path)
+
+
+class Pair(click.ParamType):
+    """Two words with an equals sign between."""
+
+    name = "name=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Cut at the first equals sign."""
+        name, mark, rest = str(value).partition("=")
+        if not (name and mark):
+            self.fail(f"'{value}' is not of the form NAME=VALUE.", param, ctx)
+        return name, rest
+
+
+class WholePair(click.ParamType):
+    """Two whole numbers with a comma between."""
+
+    name = "a,b"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read both numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            first, second = (int(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"'{value}' is not two whole numbers of metres with a comma between, such as 0,0.", param, ctx)
+        return first, second
+
+
+def reading_options(function: F) -> F:
+    """Add the options that say how a table is to be read."""
+    for option in reversed(
+        [
+            click.option("--input-crs", default="EPSG:4326", show_default=True, help="CRS of the coordinates."),
+            click.option(
+                "--column",
+                "columns",
+                multiple=True,
+                type=Pair(),
+                help="Our name of a column = the file's, as in lon=x. Repeat it.",
+            ),
+            click.option("--separator", help="Of a text table: , ; or \\t. Taken from its header unless said."),
+            click.option("--encoding", default="utf-8", show_default=True, help="Of a text table."),
+            click.option(
+                "--coordinate-decimals",
+                type=click.IntRange(0, 10),
+                help="Round degrees first; as they are unless said.",
+            ),
+            click.option("--threads", type=click.IntRange(min=1), help="Threads to use; all processors unless said."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def grid_options(function: F) -> F:
+    """Add the options that say which grid."""
+    for option in reversed(
+        [
+            click.option("--crs", help="Projected CRS of the quadrats.  [default: EPSG:3035]"),
+            click.option("--size", type=click.IntRange(min=1), help="Side of a quadrat in metres.  [default: 5000]"),
+            click.option("--origin", type=WholePair(), help="A quadrat corner, easting,northing.  [default: 0,0]"),
+            click.option("--grid", "preset", help="A grid by name: glc2022 or glc2024."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def grid_of(crs: str | None, size: int | None, origin: tuple[int, int] | None, preset: str | None) -> Grid:
+    """Give the grid that the options mean."""
+    if preset is None:
+        return Grid(crs or "EPSG:3035", size or 5000, origin or (0, 0))
+    if (crs, size, origin) != (None, None, None):
+        raise click.UsageError("--grid has its own CRS, size and origin: leave out --crs, --size and --origin.")
+    return grid_named(preset)
+
+
+def reading_of(
+    input_crs: str,
+    columns: tuple[tuple[str, str], ...],
+    separator: str | None,
+    encoding: str,
+    coordinate_decimals: int | None,
+    threads: int | None,
+) -> Reading:
+    """Give the reading that the options mean."""
+    dialect = Dialect("\t" if separator == "\\t" else separator, encoding)
+    return Reading(dict(columns), input_crs, coordinate_decimals, dialect, threads)

@@ -1,0 +1,55 @@
+"""Map a pure function over batches: here, in threads, with the results in the order of the batches.
+
+What the function does stands where it belongs; here is only where it runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+def default_threads() -> int:
+    """Give the number of processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: int | None = None) -> Iterator[Out]:
+    """Give the function's result for each batch, in order; at most a few batches are under way at once.
+
+    Parameters
+    ----------
+    function : callable
+        Pure: it must not matter in which thread and order it runs.
+    batches : iterable
+        Read one by one in the calling thread.
+    threads : int, optional
+        As many as there are processors, unless said; 1 runs everything in the calling thread.
+
+    Examples
+    --------
+    >>> list(map_in_order(lambda n: n * n, range(4), threads=2))
+    [0, 1, 4, 9]
+    """
+    threads = threads or default_threads()
+    if threads == 1:
+        yield from map(function, batches)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[Future[Out]] = deque()
+        try:
+            for batch in batches:
+                under_way.append(pool.submit(function, batch))
+                if len(under_way) > threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()

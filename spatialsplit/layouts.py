@@ -1,0 +1,86 @@
+"""What the published files are called, and their columns, in our own layout and in those of past competitions.
+
+A role is what a file is for (`po_train`, `solution`, …); a layout gives it a name, a separator and its columns' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class FileForm:
+    """How one file of a layout looks.
+
+    Attributes
+    ----------
+    name : str
+    separator : str
+    renamed : mapping of str to str
+        Our name of a column to the layout's.
+    only : tuple of str, optional
+        Our names of the columns that it has, in order; None for all.
+    """
+
+    name: str
+    separator: str = ","
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    only: tuple[str, ...] | None = None
+
+    def column_name(self, means: str) -> str:
+        """Give the layout's name of a column."""
+        return self.renamed.get(means, means)
+
+
+STANDARD: Mapping[str, FileForm] = {
+    "po_train": FileForm("public/PO_train.csv"),
+    "pa_train": FileForm("public/PA_train.csv"),
+    "pa_train_empty": FileForm("public/PA_train_empty.csv"),
+    "pa_val": FileForm("public/PA_val.csv"),
+    "pa_test_blind": FileForm("public/PA_test_blind.csv"),
+    "species": FileForm("public/species.csv"),
+    "sample_submission": FileForm("public/sample_submission.csv"),
+    "quadrats": FileForm("public/quadrats.csv"),
+    "solution": FileForm("private/solution.csv"),
+    "pa_test": FileForm("private/PA_test.csv"),
+    "po_removed": FileForm("private/PO_removed.csv"),
+    "dropped_po": FileForm("private/dropped_po.csv"),
+    "dropped_pa": FileForm("private/dropped_pa.csv"),
+    "dropped_surveys": FileForm("private/dropped_surveys.csv"),
+    "dropped_labels": FileForm("private/dropped_labels.csv"),
+}
+
+_GLC2022 = {"surveyId": "observation_id", "lat": "latitude", "lon": "longitude", "speciesId": "species_id"}
+_PREDICTED = {"surveyId": "Id", "predictions": "Predicted"}
+
+LAYOUTS: Mapping[str | None, Mapping[str, FileForm]] = {
+    None: STANDARD,
+    "glc2022": {
+        **STANDARD,
+        "pa_train": FileForm(
+            "public/observations_train.csv", ";", _GLC2022, ("surveyId", "lat", "lon", "speciesId", "subset")
+        ),
+        "pa_test_blind": FileForm("public/observations_test.csv", ";", _GLC2022, ("surveyId", "lat", "lon")),
+        "sample_submission": FileForm("public/sample_submission.csv", ",", _PREDICTED),
+        "solution": FileForm("private/solution.csv", ",", _PREDICTED),
+    },
+    "glc2023": {
+        **STANDARD,
+        "po_train": FileForm("public/Presences_only_train.csv", ";"),
+        "pa_val": FileForm("public/Presences_Absences_train.csv", ";"),
+        "pa_test_blind": FileForm("public/test_blind.csv", ";", {"surveyId": "Id"}),
+        "sample_submission": FileForm("public/sample_submission.csv", ",", _PREDICTED),
+        "solution": FileForm("private/solution.csv", ",", {"surveyId": "Id", "predictions": "Expected"}),
+    },
+    "glc2024": {
+        **STANDARD,
+        "po_train": FileForm("public/GLC24_PO_metadata_train.csv"),
+        "pa_train": FileForm("public/GLC24_PA_metadata_train.csv"),
+        "pa_test_blind": FileForm("public/GLC24_PA_metadata_test.csv"),
+    },
+}
+"""Each layout's files by role; None is our own."""
+
+JOINS_VAL = ("glc2022", "glc2024")
+"""Layouts in which the validation surveys stand in the training file, told apart by the column `subset`."""

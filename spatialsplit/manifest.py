@@ -1,0 +1,203 @@
+"""What a build did, file by file: hash, write, verify.
+
+`SHA256SUMS` is what `sha256sum -c` reads; `manifest.json` says the rest and holds no time, host, path or library version, so equal builds have
+equal manifests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from spatialsplit.errors import DataError, ManifestError, first_few
+from spatialsplit.tables import Dialect, TableInput, Written
+from spatialsplit.tables.digest import ContentDigest
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+PUBLIC_SUMS = "public/SHA256SUMS"
+UNLISTED = ("run.json", "report.html", SUMS)
+"""Files that differ between equal builds, and the list itself."""
+
+
+def file_sha256(path: Path) -> str:
+    """Give the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def output_entry(written: Written, role: str) -> dict[str, Any]:
+    """Describe a written table, as the manifest does."""
+    columns = [{"name": c.name, "means": c.means or c.name, "type": c.type} for c in written.columns]
+    return {
+        "role": role,
+        "sha256": written.sha256,
+        "bytes": written.n_bytes,
+        "rows": written.n_rows,
+        "separator": written.separator,
+        "columns": columns,
+        "content_sha256": written.content_sha256,
+    }
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON, the same for equal content."""
+    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_sums(folder: Path, known: Mapping[str, str]) -> None:
+    """Write both lists of checksums: of the public files, and of all.
+
+    Parameters
+    ----------
+    folder : path
+    known : mapping of str to str
+        SHA-256 of files that were hashed as they were written.
+    """
+    public = [name for name in _files(folder) if name.startswith("public/") and name != PUBLIC_SUMS]
+    sums = {name: known.get(name) or file_sha256(folder / name) for name in public}
+    (folder / PUBLIC_SUMS).write_text(
+        _sums_text({name.removeprefix("public/"): value for name, value in sums.items()}), "utf-8", newline="\n"
+    )
+    others = [name for name in _files(folder) if name not in sums and name not in UNLISTED]
+    sums |= {name: known.get(name) or file_sha256(folder / name) for name in others}
+    (folder / SUMS).write_text(_sums_text(sums), "utf-8", newline="\n")
+
+
+def _sums_text(sums: Mapping[str, str]) -> str:
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a dataset.
+
+    Raises
+    ------
+    ManifestError
+        There is none, or it is not one.
+    """
+    path = folder / MANIFEST
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if content["format"] != FORMAT:
+            raise ManifestError(
+                f"{path} has format {content['format']}; this version reads {FORMAT}. Use the version that wrote it."
+            )
+    except FileNotFoundError:
+        raise ManifestError(
+            f"There is no {MANIFEST} in {folder}. A dataset folder has one. Name the folder that holds it."
+        ) from None
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, RecursionError) as error:
+        raise ManifestError(
+            f"{path} is no manifest ({type(error).__name__}: {error}). It was damaged or made by hand."
+        ) from None
+    return content
+
+
+def verify_dataset(folder: Path | str) -> list[str]:
+    """Check a dataset's files against its checksums and its manifest.
+
+    Returns
+    -------
+    list of str
+        A line a problem; empty where everything holds.
+
+    Raises
+    ------
+    ManifestError
+        There is no manifest.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    problems = [*_check_sums(folder, SUMS, ""), *_check_sums(folder, PUBLIC_SUMS, "public/")]
+    outputs = manifest.get("outputs")
+    if not isinstance(outputs, dict):
+        return [*problems, f"{MANIFEST} lists no outputs. It was damaged."]
+    for name, entry in outputs.items():
+        problems.extend(_check_output(folder, name, entry))
+    return problems
+
+
+def _check_sums(folder: Path, list_name: str, prefix: str) -> Iterator[str]:
+    path = folder / list_name
+    if not path.is_file():
+        yield f"{list_name} is missing. It lists the checksums of the dataset."
+        return
+    listed: dict[str, str] = {}
+    for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
+        digest, mark, name = line.partition("  ")
+        if not mark or len(digest) != 64:
+            yield f"{list_name} line {number} is not 'SHA-256, two spaces, name'. The list was damaged."
+            continue
+        listed[prefix + name] = digest
+    for name, digest in listed.items():
+        if not (folder / name).is_file():
+            yield f"{name} is missing: {list_name} lists it."
+        elif file_sha256(folder / name) != digest:
+            yield f"{name} is not the file that {list_name} lists: its SHA-256 is another."
+    exempt = UNLISTED if not prefix else (PUBLIC_SUMS,)
+    for name in _files(folder):
+        if name.startswith(prefix) and name not in listed and name not in exempt:
+            yield f"{name} is not in {list_name}."
+
+
+def _check_output(folder: Path, name: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    path = folder / name
+    if not path.is_file():
+        yield f"{name} is missing: {MANIFEST} lists it."
+        return
+    if path.stat().st_size != entry["bytes"]:
+        yield f"{name} has {path.stat().st_size:,} bytes, {MANIFEST} says {entry['bytes']:,}."
+    if "columns" not in entry:
+        return
+    try:
+        n_rows, content = content_of(path, entry["separator"], entry["columns"])
+    except (DataError, pa.ArrowInvalid) as error:
+        yield f"{name} cannot be read as {MANIFEST} describes it: {str(error).splitlines()[0]}"
+        return
+    if n_rows != entry["rows"]:
+        yield f"{name} has {n_rows:,} rows, {MANIFEST} says {entry['rows']:,}."
+    if content != entry["content_sha256"]:
+        yield f"{name} has another content than {MANIFEST} says."
+
+
+def content_of(path: Path, separator: str | None, columns: Sequence[Mapping[str, str]]) -> tuple[int, str]:
+    """Read a table again and give its number of rows and its content digest.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or has other columns.
+    """
+    names = [column["name"] for column in columns]
+    digest = ContentDigest([(column["name"], column["type"]) for column in columns])
+    n_rows = 0
+    for header, batch in _batches(path, separator):
+        if header != names:
+            raise DataError(f"its columns are {first_few(header, shown=20)}, not {first_few(names, shown=20)}")
+        digest.update(batch.columns)
+        n_rows += batch.num_rows
+    return n_rows, digest.hexdigest()
+
+
+def _batches(path: Path, separator: str | None) -> Iterable[tuple[list[str], pa.RecordBatch]]:
+    """Give the batches of a table; a table without rows gives its header with an empty batch."""
+    source = TableInput(path, Dialect(separator=separator))
+    yield (
+        source.header,
+        pa.RecordBatch.from_arrays(
+            [pa.nulls(0, kind) for kind in source.types], names=[str(i) for i in range(len(source.header))]
+        ),
+    )
+    for batch in source.batches(allow_empty=True):
+        yield source.header, batch.rows

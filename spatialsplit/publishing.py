@@ -1,0 +1,186 @@
+"""Put a finished folder in its place at once: the old dataset or the new one, never half of one.
+
+A build writes into a hidden folder beside its target, which is exchanged with the target when, and only when, all is written. A lock lets one
+build at a time work on a target; leftovers of a killed one are cleared by the next.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from spatialsplit.errors import OutputError, first_few
+
+RENAME_EXCHANGE = 2
+AT_FDCWD = -100
+
+
+@contextmanager
+def new_folder(target: Path, *, force: bool = False, replaces: str = "manifest.json") -> Iterator[Path]:
+    """Give an empty folder to write into; it takes the place of `target` when the block ends without an error.
+
+    Parameters
+    ----------
+    target : path
+    force : bool
+        Replace a folder that is there already.
+    replaces : str
+        A file that such a folder must hold, so that no other folder is replaced by mistake.
+
+    Raises
+    ------
+    OutputError
+        The target exists and may not be replaced, cannot be written, or another build is at work on it.
+    """
+    target = target.absolute()
+    check_target(target, force=force, replaces=replaces)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(target.parent / f".{target.name}.lock", os.O_CREAT | os.O_RDWR)
+    except OSError as error:
+        raise OutputError(f"Cannot write to {target.parent} ({error.strerror}). Choose another --out.") from None
+    try:
+        _take(lock, target)
+        _clear_leftovers(target)
+        working = target.parent / f".{target.name}.building"
+        working.mkdir()
+        try:
+            yield working
+            check_target(target, force=force, replaces=replaces)
+            _sync_folders(working)
+            _exchange(working, target)
+        except OSError as error:
+            if isinstance(error, OutputError) or (error.filename is None and error.errno is None):
+                raise
+            raise OutputError(
+                f"Writing failed: {error.strerror or error}{f' ({Path(error.filename).name})' if error.filename else ''}. "
+                f"{target.name} is as it was before. Make room, or choose another --out."
+            ) from None
+        finally:
+            shutil.rmtree(working, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def new_files(*targets: Path | None) -> Iterator[list[Path]]:
+    """Give paths to write to; they take the places of the targets when the block ends without an error.
+
+    A target that is None has no path.
+
+    Raises
+    ------
+    OutputError
+        A target cannot be written.
+    """
+    wanted = [target for target in targets if target is not None]
+    parts = [target.with_name(f".{target.stem}.part{target.suffix}") for target in wanted]
+    try:
+        for target in wanted:
+            if target.is_dir():
+                raise OutputError(
+                    f"{target} is a folder. An output is a file that ends in .csv or .parquet. Choose another name."
+                )
+            target.parent.mkdir(parents=True, exist_ok=True)
+        yield parts
+        for part, target in zip(parts, wanted, strict=True):
+            part.replace(target)
+    except OSError as error:
+        if isinstance(error, OutputError) or error.errno is None:
+            raise
+        raise OutputError(
+            f"Writing {first_few(target.name for target in wanted)} failed: {error.strerror}. Nothing was left half-written."
+        ) from None
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def check_target(target: Path, *, force: bool, replaces: str) -> None:
+    """Refuse a target that exists, unless it may be replaced.
+
+    Raises
+    ------
+    OutputError
+        It exists and `force` is off, or it is not what this package makes.
+    """
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise OutputError(f"{target} is a file. An output is a folder. Choose another --out.")
+    if any(target.iterdir()) and not force:
+        raise OutputError(
+            f"{target} exists. It is never overwritten by itself. Choose another --out, or say --force to replace it."
+        )
+    if any(target.iterdir()) and not (target / replaces).exists():
+        raise OutputError(
+            f"{target} holds no {replaces}, so it is not one of ours and --force does not replace it. Choose another --out."
+        )
+
+
+def _take(lock: int, target: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows has no flock: there, two builds into one folder are the user's to avoid
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise OutputError(
+            f"Another build is writing {target}. One build at a time works on a folder. Wait for it, or choose another --out."
+        ) from None
+
+
+def _clear_leftovers(target: Path) -> None:
+    """Clear what a killed build left; bring back an old dataset that was caught between two renames."""
+    shutil.rmtree(target.parent / f".{target.name}.building", ignore_errors=True)
+    aside = target.parent / f".{target.name}.old"
+    if aside.exists() and not target.exists():
+        aside.rename(target)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange(new: Path, target: Path) -> None:
+    """Put the new folder in place: in one step where the system can exchange two names, else in two."""
+    if target.exists() and not any(target.iterdir()):
+        target.rmdir()
+    if not target.exists():
+        new.rename(target)
+    elif not _exchange_names(new, target):
+        aside = target.parent / f".{target.name}.old"
+        target.rename(aside)
+        new.rename(target)
+        shutil.rmtree(aside, ignore_errors=True)
+    _sync(target.parent)
+
+
+def _exchange_names(one: Path, other: Path) -> bool:
+    """Exchange two names by Linux's renameat2; False where there is no such thing."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) == 0)
+
+
+def _sync_folders(folder: Path) -> None:
+    for each in (*(path for path in folder.rglob("*") if path.is_dir()), folder):
+        _sync(each)
+
+
+def _sync(folder: Path) -> None:
+    """Bring a folder's names to the disk, where the system lets one."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
