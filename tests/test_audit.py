@@ -453,3 +453,21 @@ def test_parquet_files_are_audited_like_csv(tmp_path: Path) -> None:
     report = audit_dataset(folder, radius_m=300)
     assert report.passed
     assert sum(check.passed is True for check in report.checks) == 7
+
+
+def test_a_column_subset_of_the_input_is_not_taken_for_ours(tmp_path: Path) -> None:
+    """An input that was split before may carry its old `subset` into PA_train and PA_test."""
+    made = example()
+    for name in (TRAIN, TEST):
+        made.add_column(name, "subset", ["val"] * len(made.rows(name)))
+    assert audit_dataset(made.write(tmp_path / "dataset")).passed
+
+
+def test_a_survey_key_that_is_the_survey_id_is_read(tmp_path: Path) -> None:
+    """Single observations are surveys whose key is their number."""
+    made = example()
+    made.manifest["recipe"]["surveys"]["keys"] = ["surveyId"]
+    assert audit_dataset(made.write(tmp_path / "dataset")).passed
+    made = example()
+    made.manifest["recipe"]["surveys"]["keys"] = ["surveyId", "surveyId"]
+    assert audit_dataset(made.write(tmp_path / "again")).passed

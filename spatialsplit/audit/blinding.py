@@ -83,9 +83,7 @@ def no_label_in_blind(evidence: Evidence) -> Finding:
     table = _blind_table(evidence)
     foreign = evidence.published is None
     allowed = set(table.header) if foreign else _allowed(evidence, table)
-    problems = [
-        _forbidden(table, name) for name in table.header if name not in allowed or _names_species(name)
-    ]
+    problems = [_forbidden(table, name) for name in table.header if name not in allowed or _names_species(name)]
     told = {name for name in table.header if name not in allowed or _names_species(name)}
     labels, unknown = _labels(evidence)
     cells = table.read_all()

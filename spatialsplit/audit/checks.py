@@ -41,9 +41,7 @@ CHECKS: dict[str, Callable[[Evidence], Finding]] = {
 }
 
 
-def audit_dataset(
-    folder: str | Path, *, seed: str | None = None, radius_m: float | None = None
-) -> AuditReport:
+def audit_dataset(folder: str | Path, *, seed: str | None = None, radius_m: float | None = None) -> AuditReport:
     """Audit a dataset folder, or its `public/` folder alone, from the written files.
 
     Parameters

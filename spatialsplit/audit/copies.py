@@ -36,9 +36,7 @@ class HeldOutRecords:
         held = rows[(rows["role"] == "pa_test") & (rows["speciesId"] != "")]
         if not len(held):
             blind = rows[rows["role"] == "pa_test_blind"].drop(columns="speciesId")
-            pairs = [
-                (survey, name) for survey, species in self.evidence.truth.items() for name in sorted(species)
-            ]
+            pairs = [(survey, name) for survey, species in self.evidence.truth.items() for name in sorted(species)]
             held = blind.merge(pd.DataFrame(pairs, columns=["survey", "speciesId"]), on="survey")
         held = held[held["lon"].notna() & held["lat"].notna()]
         return held.rename(columns=lambda name: name if name in _SAME else f"{name}_test")

@@ -146,9 +146,7 @@ def _quadrats(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iterator[
     counts = Counter(stands["quadrat"])
     empties = Counter(stands.loc[empty, "quadrat"])
     complete = _with_dropped(evidence, counts, empties)
-    for label, n_surveys, n_empty in zip(
-        listed["quadratId"], listed["n_surveys"], listed["n_empty"], strict=True
-    ):
+    for label, n_surveys, n_empty in zip(listed["quadratId"], listed["n_surveys"], listed["n_empty"], strict=True):
         agree = complete or n_surveys < counts[label]
         yield f"surveys of quadrat {label}", int(n_surveys), counts[label] if agree else int(n_surveys)
         yield f"empty surveys of quadrat {label}", int(n_empty), empties[label] if complete else int(n_empty)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from spatialsplit.audit.grids import Grid, grid_of_labels
-from spatialsplit.audit.published import Published
+from spatialsplit.audit.published import Published, joins_val
 from spatialsplit.audit.report import CannotRun
 from spatialsplit.audit.tables import Table, Unreadable
 
@@ -155,16 +155,15 @@ class Evidence:
         return {survey: frozenset(text.split()) for survey, text in lists if text.split()}
 
 
-def survey_rows(table: Table, role: str, keys: Sequence[str], *, subset: str | None = None) -> pd.DataFrame:
-    """Read one survey table in the form that all checks share."""
+def survey_rows(table: Table, role: str, keys: Sequence[str], *, subset: str, own_subset: bool = False) -> pd.DataFrame:
+    """Read one survey table in the form that all checks share; `own_subset`: its column `subset` counts."""
     table = table.naming(keys)
-    own_subset = ("subset",) if table.has("subset") else ()
-    given = table.read(
-        *dict.fromkeys(("surveyId", *keys, "lon", "lat", "speciesId", *DAY_WORDS, *own_subset))
-    )
+    told = ("subset",) if own_subset and table.has("subset") else ()
+    words = dict.fromkeys(("surveyId", *keys, "lon", "lat", "speciesId", *DAY_WORDS, *told))
+    given = table.read(*words)
     rows = pd.DataFrame(index=given.index)
     rows["role"] = role
-    rows["subset"] = given["subset"] if own_subset else subset or subset_of(role)
+    rows["subset"] = given["subset"] if told else subset
     rows["survey"] = given.get("surveyId", "")
     rows["key"] = _joined(given, keys) if keys and all(key in given for key in keys) else ""
     for word in ("lon", "lat"):
@@ -215,7 +214,8 @@ def gather(published: Published, *, seed: str | None = None, radius_m: float | N
             continue
         try:
             if published.tables[role].name == name:
-                parts.append(survey_rows(published.tables[role], role, promise.keys))
+                table, subset = published.tables[role], subset_of(role)
+                parts.append(survey_rows(table, role, promise.keys, subset=subset, own_subset=joins_val(name)))
         except Unreadable as error:
             published.broken[name] = str(error)
             evidence.unread.append(str(error))
@@ -262,9 +262,9 @@ def _keys(published: Published) -> tuple[str, ...]:
         return tuple(str(key) for key in keys)
     for role in ("pa_train", "pa_val", "pa_test_blind"):
         table = published.tables.get(role)
-        if table is not None and table.has("surveyId", "lon"):
-            start, stop = (table.header.index(table.means[word]) for word in ("surveyId", "lon"))
-            return table.header[start + 1 : stop]
+        if table is not None and table.name.startswith("public/PA_") and table.has("surveyId", "lon", "lat"):
+            first, *places = (table.header.index(table.means[word]) for word in ("surveyId", "lon", "lat"))
+            return table.header[first + 1 : min(places)]
     return ()
 
 

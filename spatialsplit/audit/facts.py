@@ -38,9 +38,7 @@ _NAMES = {
 
 def _subsets(evidence: Evidence) -> list[str]:
     present = set(evidence.places["subset"].unique())
-    return [name for name in ("train", "val", "test") if name in present] + sorted(
-        present - {"train", "val", "test"}
-    )
+    return [name for name in ("train", "val", "test") if name in present] + sorted(present - {"train", "val", "test"})
 
 
 def _surveys(evidence: Evidence) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:
 def _with_roles(table: Table, role: str) -> pd.DataFrame:
     keys = _SURVEY_KEYS if table.has(*_SURVEY_KEYS) else ()
     try:
-        rows = survey_rows(table, f"pa_{role}", keys, subset=role)
+        rows = survey_rows(table, f"pa_{role}", keys, subset=role, own_subset=True)
     except Unreadable as error:
         raise DataError(f"{error}. Give a CSV or Parquet file.") from None
     labelled = "" if table.has("speciesId") else "_blind"

@@ -92,9 +92,7 @@ class Sites:
         window = _window_degrees(np.minimum(np.abs(lat) + self.height, 90.0), self.radius_m)
         band = self._band(lat)
         for step in (-1, 0, 1):
-            rows = np.flatnonzero(
-                self._bands[np.clip(band + step + 1, 0, len(self._bands) - 1).astype(np.int64)]
-            )
+            rows = np.flatnonzero(self._bands[np.clip(band + step + 1, 0, len(self._bands) - 1).astype(np.int64)])
             middle = (band[rows] + step) * _WIDTH + lon[rows] + 540.0
             first = np.searchsorted(self.keys, middle - window[rows])
             count = np.searchsorted(self.keys, middle + window[rows], side="right") - first
@@ -105,9 +103,7 @@ class Sites:
                 yield record[near], site[near], distance[near]
 
 
-def _expanded(
-    rows: np.ndarray, first: np.ndarray, count: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _expanded(rows: np.ndarray, first: np.ndarray, count: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Write out slices as pairs, a bounded number at a time."""
     some = count > 0
     rows, first, count = rows[some], first[some], count[some]

@@ -64,9 +64,7 @@ class Labels:
 
     def hold(self, ids: pd.Series, cells: pd.Series) -> bool:
         """Tell whether cells hold species of their own survey more often than chance (rule 2)."""
-        pairs = [
-            (str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell and str(i) in self.truth
-        ]
+        pairs = [(str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell and str(i) in self.truth]
         hits, chances = 0, 0.0
         for survey, cell in pairs:
             words = set(_WORD.findall(cell)) | {str(int(digits)) for digits in _NUMBER.findall(cell)}
@@ -120,9 +118,7 @@ def _faces(labels: Labels, ids: list[str]) -> dict[str, list[object]]:
 
 def _determines(cells: list[str], faces: list[object], places: Sequence[object]) -> bool:
     """Tell whether equal cells at different places always mean equal faces, beyond chance (rule 3)."""
-    frame = pd.DataFrame(
-        {"cell": cells, "face": pd.factorize(pd.Series(faces, dtype=object))[0], "place": places}
-    )
+    frame = pd.DataFrame({"cell": cells, "face": pd.factorize(pd.Series(faces, dtype=object))[0], "place": places})
     frame = frame.drop_duplicates(["cell", "place"])
     if len(frame) < 3:
         return False

@@ -31,11 +31,7 @@ def files_match_manifest(evidence: Evidence) -> Finding:
     if outputs is None and not sums and not published.broken:
         raise CannotRun("there is neither a manifest.json nor a SHA256SUMS")
     reader = _Hashes(published)
-    problems = [
-        line
-        for name, why in sorted(published.broken.items())
-        for line in _once(name, why, outputs, published)
-    ]
+    problems = [line for name, why in sorted(published.broken.items()) for line in _once(name, why, outputs, published)]
     for name, entry in sorted((outputs or {}).items()):
         if published.is_here(name):
             problems += _output(evidence, reader, name, entry)

@@ -80,9 +80,7 @@ def look_at(tables: Sequence[Table], evidence: Evidence) -> PresenceOnly:
     return found
 
 
-def _all_batches(
-    tables: Sequence[Table], further: tuple[str, ...]
-) -> Iterator[tuple[Table, int, dict[str, Any]]]:
+def _all_batches(tables: Sequence[Table], further: tuple[str, ...]) -> Iterator[tuple[Table, int, dict[str, Any]]]:
     """Yield each batch with its table and the line it begins at."""
     for table in tables:
         line = 2

@@ -43,6 +43,9 @@ STANDARD_ROLES: dict[str, str] = {
 }
 """What each standard file is, without its ending."""
 
+JOINS_VAL = ("public/observations_train", "public/GLC24_PA_metadata_train")
+"""Training tables that hold the validation surveys too, told apart by their column `subset`."""
+
 TABLE_ENDINGS = (".csv", ".csv.gz", ".parquet")
 UNLISTED_PUBLIC = ("SHA256SUMS", "README.md", "split.png")
 MANIFEST = "manifest.json"
@@ -191,13 +194,19 @@ def _open(path: Path, name: str, entry: Mapping[str, Any]) -> Table:
     columns = [column for column in entry.get("columns") or [] if isinstance(column, dict)]
     means = {str(column["means"]): str(column["name"]) for column in columns if column.get("means")}
     separator = entry.get("separator")
-    return open_table(
-        path, name=name, separator=separator if isinstance(separator, str) else None, means=means
-    )
+    return open_table(path, name=name, separator=separator if isinstance(separator, str) else None, means=means)
 
 
 def _is_table(name: str) -> bool:
     return name.endswith(TABLE_ENDINGS)
+
+
+def joins_val(name: str) -> bool:
+    """Tell whether a column `subset` of this file says which of its surveys are for validation.
+
+    In any other file such a column came with the input and means some earlier split.
+    """
+    return _stem(name) in JOINS_VAL
 
 
 def _stem(name: str) -> str:

@@ -38,7 +38,7 @@ def draw_rederives(evidence: Evidence) -> Finding:
     found = finding(list(seed.problems), "the seed fits its commitment" if evidence.seed else "")
     found += finding(_wrong_numbers(listed, suffixed), "", undecided=seed.why_not or None)
     found += _subsets(listed, draw, suffixed)
-    return found + _usage(evidence, draw, seed.value)
+    return found + _usage(evidence, draw, suffixed)
 
 
 def listed_quadrats(published: Published) -> pd.DataFrame:
@@ -65,9 +65,7 @@ def _seed(published: Published, given: str | None) -> Seed:
     kind = published.maybe("seed", "kind", kind=str)
     if kind == "sealed":
         if given is None:
-            return Seed(
-                None, (), "the seed is sealed; the numbers can be checked when it is revealed (--seed)"
-            )
+            return Seed(None, (), "the seed is sealed; the numbers can be checked when it is revealed (--seed)")
         committed = published.maybe("seed", "sha256", kind=str)
         if hashlib.sha256(given.encode()).hexdigest() == committed:
             return Seed(given)
@@ -139,9 +137,7 @@ def _occupied(listed: pd.DataFrame) -> list[Quadrat]:
     return [Quadrat(*row) for row in zip(held["quadratId"], full.tolist(), strata, strict=True)]
 
 
-def _numbers(
-    listed: pd.DataFrame, free: list[Quadrat], holdout: str, seed: str | None
-) -> dict[str, int] | None:
+def _numbers(listed: pd.DataFrame, free: list[Quadrat], holdout: str, seed: str | None) -> dict[str, int] | None:
     if seed is not None:
         return {quadrat.label: number(seed, holdout, quadrat.label) for quadrat in free}
     column = f"{holdout}_number"
@@ -160,10 +156,7 @@ def _differences(listed: pd.DataFrame, subset: dict[str, str]) -> list[str]:
 
 
 def _usage(evidence: Evidence, draw: dict[str, Any], seed: str | None) -> Finding:
-    """Draw Public among the test quadrats that still have a survey, and compare with the solution.
-
-    The seed has no suffix here: `attempts` concern the holdouts.
-    """
+    """Draw Public among the test quadrats that still have a survey, and compare with the solution."""
     share = draw.get("public_share")
     if not isinstance(share, int | float):
         return Finding(0, [], "")
@@ -172,7 +165,7 @@ def _usage(evidence: Evidence, draw: dict[str, Any], seed: str | None) -> Findin
     try:
         usage = usage_of_quadrats(evidence)
     except CannotRun as reason:
-        return Finding(0, [], "", f"Public and Private cannot be derived: {reason}")
+        return Finding(0, [], f"Public and Private not looked at: {reason}")
     labels = sorted(set(usage["quadrat"]), key=lambda label: (number(seed, "public", label), label))
     public = set(labels[: math.floor(share * len(labels) + 0.5)])
     lines = [

@@ -42,9 +42,7 @@ def _places_in_files(group: pd.DataFrame) -> str:
 
 def _at_two_places(places: pd.DataFrame) -> list[str]:
     named = places[places["survey"] != ""].drop_duplicates(["subset", "survey", "lon", "lat"])
-    moved = named[named.duplicated(["subset", "survey"], keep=False)].sort_values(
-        ["survey", "line"], kind="stable"
-    )
+    moved = named[named.duplicated(["subset", "survey"], keep=False)].sort_values(["survey", "line"], kind="stable")
     return [
         f"survey {survey} is at two places: {_places_in_files(group)}"
         for (_, survey), group in moved.groupby(["subset", "survey"], sort=False)
@@ -72,20 +70,16 @@ def _stands(evidence: Evidence) -> pd.DataFrame:
 
 def _shared(stands: pd.DataFrame) -> list[str]:
     different = stands.drop_duplicates(["quadrat", "subset"])
-    shared = different[different.duplicated("quadrat", keep=False)].sort_values(
-        ["quadrat", "subset"], kind="stable"
-    )
+    shared = different[different.duplicated("quadrat", keep=False)].sort_values(["quadrat", "subset"], kind="stable")
     return [
-        f"quadrat {label} holds {_surveys_in_files(group)}"
-        for label, group in shared.groupby("quadrat", sort=False)
+        f"quadrat {label} holds {_surveys_in_files(group)}" for label, group in shared.groupby("quadrat", sort=False)
     ]
 
 
 def _surveys_in_files(group: pd.DataFrame) -> str:
     stands = zip(group["subset"], group["survey"], group["key"], group["line"], group["file"], strict=True)
     return " and ".join(
-        f"{subset} survey {survey or key} (line {line} of {file})"
-        for subset, survey, key, line, file in stands
+        f"{subset} survey {survey or key} (line {line} of {file})" for subset, survey, key, line, file in stands
     )
 
 
@@ -107,9 +101,7 @@ def _not_as_listed(stands: pd.DataFrame, listed: pd.DataFrame, *, known: set[str
         if subset is None:
             problems.append(f"quadrat {label} holds {_surveys_in_files(group)} but is not in quadrats.csv")
         else:
-            problems.append(
-                f"quadrat {label} is {subset} in quadrats.csv but holds {_surveys_in_files(group)}"
-            )
+            problems.append(f"quadrat {label} is {subset} in quadrats.csv but holds {_surveys_in_files(group)}")
     return problems
 
 
@@ -174,9 +166,7 @@ def usage_of_quadrats(evidence: Evidence) -> pd.DataFrame:
     usage = solution.read("surveyId", "Usage").rename(columns={"surveyId": "survey"})
     stands = _stands(evidence)
     tests = stands[stands["subset"] == "test"].drop_duplicates(["survey", "quadrat"])
-    return tests.merge(usage, on="survey")[["quadrat", "Usage", "survey"]].drop_duplicates(
-        ["quadrat", "Usage"]
-    )
+    return tests.merge(usage, on="survey")[["quadrat", "Usage", "survey"]].drop_duplicates(["quadrat", "Usage"])
 
 
 def nearest_train(evidence: Evidence, *subsets: str) -> np.ndarray:

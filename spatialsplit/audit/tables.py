@@ -82,9 +82,7 @@ class Table:
         parts = list(self.batches(*wanted))
         frames = [pd.DataFrame({word: part[word] for word in wanted}) for part in parts]
         if not frames:
-            return pd.DataFrame(
-                {word: pd.Series(dtype=float if word in _NUMBERS else object) for word in wanted}
-            )
+            return pd.DataFrame({word: pd.Series(dtype=float if word in _NUMBERS else object) for word in wanted})
         return pd.concat(frames, ignore_index=True)
 
     def read_all(self) -> pd.DataFrame:
@@ -97,11 +95,10 @@ class Table:
         """Yield the columns batch by batch, so that memory does not grow with the table."""
         numeric = [word for word in words if word in numbers]
         try:
-            for batch in self._arrow_batches([self.means[word] for word in words]):
+            for batch in self._arrow_batches(list(dict.fromkeys(self.means[word] for word in words))):
                 columns = {word: batch.column(self.means[word]) for word in words}
                 yield {
-                    word: as_numbers(column) if word in numeric else as_text(column)
-                    for word, column in columns.items()
+                    word: as_numbers(column) if word in numeric else as_text(column) for word, column in columns.items()
                 }
         except _FAULTS as error:
             raise Unreadable(self.name, f"cannot be read: {_first_line(error)}") from error
@@ -207,9 +204,7 @@ def as_text(column: Any) -> np.ndarray:
     """
     if not pa.types.is_dictionary(column.type):
         column = column.cast(pa.string()).dictionary_encode()
-    words = np.array(
-        [clean(cell) for cell in column.dictionary.cast(pa.string()).to_pylist()] + [""], dtype=object
-    )
+    words = np.array([clean(cell) for cell in column.dictionary.cast(pa.string()).to_pylist()] + [""], dtype=object)
     codes = column.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
     return np.asarray(words[codes])
 
