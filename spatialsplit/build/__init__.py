@@ -34,6 +34,7 @@ from spatialsplit.build.presence_only import (
 from spatialsplit.build.steps import Step
 from spatialsplit.errors import DataError, RecipeError, SpatialSplitError
 from spatialsplit.manifest import FORMAT, MANIFEST, manifest_text, write_sums
+from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
 from spatialsplit.publishing import new_folder
 from spatialsplit.recipe import Recipe, read_recipe
@@ -247,6 +248,9 @@ class _Build:
             self.warnings.append(
                 f"Columns that vary inside surveys and so are not published for a survey as a whole: {', '.join(map(repr, split.surveys.varying))}."
             )
+        for theirs, ours in SET_ASIDE.items():
+            if ours in inputs.pa.attributes.column_names:
+                self.warnings.append(f"The column '{theirs}' of {inputs.pa.reader.source.name} tells of an earlier split; it is called '{ours}' here.")
         if self.recipe.evaluation.public_share is not None and not self.recipe.sealed:
             self.warnings.append(
                 "The seed is open, so anybody can derive which test surveys count for the private leaderboard. Use seed_env to keep it secret."

@@ -24,6 +24,9 @@ from spatialsplit.tables import Batch, TableInput
 
 Integers = npt.NDArray[np.int64]
 
+SET_ASIDE = {"subset": "sourceSubset"}
+"""Columns of an earlier split, which must not be taken for ours: their name there and their name here."""
+
 
 @dataclass(frozen=True)
 class WideColumns:
@@ -255,7 +258,7 @@ def _attributes(
     names = reader.output_names()
     further = [i for i in range(len(names)) if i not in taken and i not in species_columns]
     columns = [_joined([checked.batch.column(i) for checked in collected.checked], fines) for i in further]
-    return pa.Table.from_arrays(columns, names=[names[i] for i in further])
+    return pa.Table.from_arrays(columns, names=[SET_ASIDE.get(names[i], names[i]) for i in further])
 
 
 def _species_of_labels(reader: RecordReader, collected: _Collected, species_columns: Sequence[int]) -> pa.Array:
