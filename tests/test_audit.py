@@ -467,7 +467,6 @@ def test_a_survey_key_that_is_the_survey_id_is_read(tmp_path: Path) -> None:
     """Single observations are surveys whose key is their number."""
     made = example()
     made.manifest["recipe"]["surveys"]["keys"] = ["surveyId"]
+    for header, _ in made.tables.values():
+        header[:] = [name for name in header if name != "patchID"]
     assert audit_dataset(made.write(tmp_path / "dataset")).passed
-    made = example()
-    made.manifest["recipe"]["surveys"]["keys"] = ["surveyId", "surveyId"]
-    assert audit_dataset(made.write(tmp_path / "again")).passed
