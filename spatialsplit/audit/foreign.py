@@ -134,7 +134,9 @@ def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:
     rows = pd.concat(parts, ignore_index=True) if parts else no_rows()
     alone = set(rows["subset"]) <= {"train", "val"}
     if alone and "test" in opened and all(table.has("subset") for table in opened["test"]):
-        rows.loc[rows["subset"] == "val", "subset"] = "test"
+        held = rows["subset"] == "val"
+        rows.loc[held, "subset"] = "test"
+        rows.loc[held, "role"] = rows.loc[held, "role"].str.replace("pa_val", "pa_test")
     return rows
 
 
