@@ -1,0 +1,205 @@
+"""The commands `extract` and `patches`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from spatialsplit.crs import is_ballpark
+from spatialsplit.rasters import Extraction, PatchForm, Raster, WrittenPatches, extract_values, write_patches
+from spatialsplit.tables import Dialect, TableInput
+
+POINTS = click.argument("points", type=click.Path(path_type=Path))
+NODATA_HELP = "A value that means no data though the file does not say so; of all rasters, or of one."
+COLUMN_HELP = "Name of the lon or lat column, where it is not a known one."
+RASTER_OPTIONS = [
+    click.option("--nodata", multiple=True, metavar="[NAME=]VALUE", help=NODATA_HELP),
+    click.option("--raster-crs", help="CRS of rasters that declare none."),
+    click.option("--input-crs", default="EPSG:4326", show_default=True, help="CRS of the points."),
+    click.option("--column", "columns", multiple=True, metavar="lon=NAME", help=COLUMN_HELP),
+    click.option("--separator", help="Of a CSV of points; found by itself where not given."),
+]
+
+
+def raster_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of both."""
+    for option in reversed(RASTER_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command(name="extract")
+@POINTS
+@click.option(
+    "--raster",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]FILE",
+    help="A raster; may be given several times.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV or Parquet to write.")
+@click.option("--scaled", is_flag=True, help="Apply the scale and offset that a raster declares.")
+@raster_options
+def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **options: Any) -> None:
+    """Write the rows of POINTS in their order, text for text, with a column for each raster.
+
+    The column is the file's stem, or <stem>_1, <stem>_2, … for the bands of a raster that has several. Off the raster,
+    on no data, and without a coordinate it is empty; how often is told on stderr.
+    """
+    rasters = read_rasters(files, options["nodata"], options["raster_crs"])
+    table = TableInput(points, Dialect(options["separator"]))
+    with _counted("Reading rasters", len(rasters)) as advance:
+        extraction = extract_values(
+            table,
+            rasters,
+            out,
+            columns=read_pairs(options["columns"], "--column"),
+            crs=options["input_crs"],
+            scaled=scaled,
+            progress=advance,
+        )
+    _tell(_ballpark_note(options["input_crs"]))
+    _tell(_extraction_lines(extraction))
+    click.echo(f"Wrote {extraction.n_rows:,} rows to {out}.", err=True)
+
+
+@click.command(name="patches")
+@POINTS
+@click.option("--raster", "file", required=True, metavar="FILE", help="The raster to cut from.")
+@click.option(
+    "--size-px", default=128, show_default=True, type=click.IntRange(min=1), help="Height and width of a patch."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--format",
+    "form",
+    default="tif",
+    show_default=True,
+    type=click.Choice(["tif", "png", "jpeg"]),
+    help="GeoTIFF, or 8-bit pictures.",
+)
+@click.option("--bands", metavar="1,2,3", help="Bands to take, counted from 1; all where not given.")
+@click.option(
+    "--stretch", metavar="LOW,HIGH[,GAMMA]", help="How numbers become 0 to 255 (GeoLifeCLEF 2023: 0,10000,2.5)."
+)
+@click.option("--suffix", default="", help="Between id and ending, such as _rgb.")
+@click.option("--id-col", help="Column whose ids name the files, where it is not a known one.")
+@click.option("--force", is_flag=True, help="Replace a folder of patches.")
+@raster_options
+def patches(points: Path, file: str, size_px: int, out: Path, form: Any, force: bool, **options: Any) -> None:
+    """Cut a window of a raster round each point of POINTS, and file it under OUT/CD/AB/<id>.
+
+    OUT/index.csv says for each id where its patch is, how many of its pixels are missing, or why it has none. The point
+    lies in pixel (size // 2, size // 2); off the raster, pixels are missing.
+    """
+    raster = read_rasters((file,), options["nodata"], options["raster_crs"])[0]
+    bands = tuple(int(band) for band in _numbers(options["bands"], "--bands")) or None
+    stretch = _stretch(options["stretch"])
+    table = TableInput(points, Dialect(options["separator"]))
+    with _counted("Cutting patches", None) as advance:
+        written = write_patches(
+            table,
+            raster,
+            out,
+            PatchForm(size_px, form, bands, stretch, options["suffix"]),
+            id_column=options["id_col"],
+            columns=read_pairs(options["columns"], "--column"),
+            crs=options["input_crs"],
+            force=force,
+            progress=advance,
+        )
+    _tell(_ballpark_note(options["input_crs"]))
+    click.echo(_patches_line(written), err=True)
+
+
+def read_rasters(files: Iterable[str], nodata: Iterable[str] = (), crs: str | None = None) -> list[Raster]:
+    """Read `[NAME=]FILE` and `[NAME=]VALUE` as rasters; a file that is there with `=` in its path is a file."""
+    rasters = []
+    for text in files:
+        name, mark, path = text.partition("=")
+        named = bool(mark) and not Path(text).exists()
+        rasters.append(Raster(Path(path if named else text), name if named else None, (), crs))
+    for text in nodata:
+        name, mark, value = text.rpartition("=")
+        number = _numbers(value, "--nodata")[0]
+        if mark and name not in {raster.column for raster in rasters}:
+            known = ", ".join(raster.column for raster in rasters)
+            raise click.UsageError(f"--nodata {text}: there is no raster '{name}'. Known: {known}.")
+        rasters = [
+            replace(raster, nodata=(*raster.nodata, number)) if not mark or raster.column == name else raster
+            for raster in rasters
+        ]
+    return rasters
+
+
+def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Read `lon=NAME` options as a mapping."""
+    pairs = dict(text.partition("=")[::2] for text in texts)
+    unknown = [name for name, value in pairs.items() if name not in ("lon", "lat") or not value]
+    if unknown:
+        raise click.UsageError(f"{option} must be lon=NAME or lat=NAME, and is '{unknown[0]}={pairs[unknown[0]]}'.")
+    return pairs
+
+
+def _numbers(text: str | None, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise click.UsageError(f"{option} must be numbers with commas between them, and is '{text}'.") from None
+
+
+def _stretch(text: str | None) -> tuple[float, float, float] | None:
+    numbers = _numbers(text, "--stretch")
+    if not numbers:
+        return None
+    if len(numbers) not in (2, 3):
+        raise click.UsageError(f"--stretch must be LOW,HIGH or LOW,HIGH,GAMMA, and is '{text}'.")
+    return numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 1.0
+
+
+@contextmanager
+def _counted(what: str, total: int | None) -> Iterator[Callable[[Any], None]]:
+    """Show a bar on a terminal; elsewhere nothing."""
+    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task)
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _ballpark_note(crs: str) -> list[str]:
+    if not is_ballpark(crs):
+        return []
+    return [f"Warning: PROJ knows no datum shift for {crs}; points may be off by hundreds of metres."]
+
+
+def _extraction_lines(extraction: Extraction) -> list[str]:
+    lines = []
+    for name, values in extraction.rasters:
+        counts = [(values.n_unplaced, "without a place"), (values.n_outside, "off the raster")]
+        counts += [
+            (n, "on no data" + (f" in {band}" if len(values.names) > 1 else ""))
+            for band, n in zip(values.names, values.n_nodata, strict=True)
+        ]
+        missing = ", ".join(f"{n:,} {what}" for n, what in counts if n)
+        lines.append(f"{name}: {extraction.n_rows:,} points{f'; missing: {missing}' if missing else ', none missing'}.")
+    return lines
+
+
+def _patches_line(written: WrittenPatches) -> str:
+    n_written = written.n_whole + written.n_partial
+    failed = ", ".join(f"{n:,} {reason}" for reason, n in written.failed.items())
+    partial = f", {written.n_partial:,} of them with missing pixels" if written.n_partial else ""
+    without = f" None for: {failed} (see index.csv)." if failed else ""
+    return f"Wrote {n_written:,} patches{partial}, to {written.folder}.{without}"

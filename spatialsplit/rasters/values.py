@@ -1,0 +1,211 @@
+"""Pixels → values: what a raster says at each point, and why it says nothing where it does.
+
+Blocks are read one after the other, each once, so memory holds one block and the points, however large the raster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rasterio.enums import MaskFlags
+from rasterio.windows import Window
+
+from spatialsplit.crs import WGS84
+from spatialsplit.rasters.pixels import Blocks, Floats, Integers, Pixels, Raster, blocks_of, by_block, pixels_of
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RasterValues:
+    """What a raster says at n points.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the bands, as columns: `<stem>`, or `<stem>_1`, `<stem>_2`, … where there are several.
+    values : array, shape (n_bands, n)
+        In the raster's own type; where `missing`, the number there means nothing.
+    missing : array of bool, shape (n_bands, n)
+    n_unplaced : int
+        Points without a coordinate, or for which the raster's CRS has no place.
+    n_outside : int
+        Points off the raster.
+    n_nodata : tuple of int
+        For each band, points on a pixel without data.
+    """
+
+    names: tuple[str, ...]
+    values: npt.NDArray[Any]
+    missing: Flags
+    n_unplaced: int
+    n_outside: int
+    n_nodata: tuple[int, ...]
+
+    def column(self, band: int) -> pa.Array:
+        """Give a band as a column: whole numbers stay whole, float32 keeps its short form (9.8), missing is null."""
+        values = self.values[band]
+        if values.dtype.kind in "iu":
+            values = values.astype(np.int64 if values.max(initial=0) < 2**63 else np.float64)
+        return pa.array(values, mask=self.missing[band])
+
+    def as_floats(self, band: int) -> Floats:
+        """Give a band as doubles, NaN where missing."""
+        return np.where(self.missing[band], np.nan, self.values[band].astype(np.float64))
+
+
+def raster_values(
+    raster: Raster | Path | str,
+    east: npt.ArrayLike,
+    north: npt.ArrayLike,
+    *,
+    crs: str = WGS84,
+    scaled: bool = False,
+) -> RasterValues:
+    """Read the values of all bands of a raster at points.
+
+    Parameters
+    ----------
+    raster : Raster or path
+    east, north : array of float, shape (n,)
+        Longitude and latitude in degrees, or easting and northing of `crs`; NaN where a point has none.
+    crs : str
+        Of the points.
+    scaled : bool
+        Apply the scale and offset that the file declares. Without it the stored numbers are given, as GDAL's own
+        tools do.
+
+    Returns
+    -------
+    RasterValues
+        In the order of the points.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or does not say where its pixels lie.
+
+    Notes
+    -----
+    Missing are: points off the raster (never a pixel by a negative index), pixels with the declared nodata value or
+    one of `raster.nodata`, masked pixels, and NaN or infinite ones. A pixel holds its west and north edge.
+
+    Examples
+    --------
+    >>> import tempfile, rasterio
+    >>> path = Path(tempfile.mkdtemp()) / "height.tif"
+    >>> profile = dict(driver="GTiff", width=2, height=1, count=1, dtype="int16", crs="EPSG:4326", nodata=-1)
+    >>> with rasterio.open(path, "w", transform=rasterio.Affine(1, 0, 8, 0, -1, 51), **profile) as file:
+    ...     file.write(np.array([[[7, -1]]], dtype="int16"))
+    >>> found = raster_values(path, [8.0, 9.5, 10.0], [50.5, 50.5, 50.5])
+    >>> found.column(0).to_pylist(), found.n_outside, found.n_nodata
+    ([7, None, None], 1, (1,))
+    """
+    raster = raster if isinstance(raster, Raster) else Raster(Path(raster))
+    with raster.open() as dataset:
+        east, north = (np.asarray(each, dtype=np.float64) for each in (east, north))
+        pixels = pixels_of(raster, dataset, east, north, crs)
+        values, missing = _read_pixels(raster, dataset, pixels)
+        n_nodata = (missing & pixels.inside).sum(axis=1)
+        return RasterValues(
+            names=_band_names(raster, dataset.count),
+            values=_scaled(values, dataset) if scaled else values,
+            missing=missing,
+            n_unplaced=int(np.count_nonzero(~pixels.placed)),
+            n_outside=int(np.count_nonzero(pixels.placed & ~pixels.inside)),
+            n_nodata=tuple(int(n) for n in n_nodata),
+        )
+
+
+def _band_names(raster: Raster, n_bands: int) -> tuple[str, ...]:
+    return (raster.column,) if n_bands == 1 else tuple(f"{raster.column}_{band + 1}" for band in range(n_bands))
+
+
+def _read_pixels(raster: Raster, dataset: Any, pixels: Pixels) -> tuple[npt.NDArray[Any], Flags]:
+    """Read the pixels block by block; all that is not read is missing."""
+    n = len(pixels.inside)
+    values = np.zeros((dataset.count, n), dtype=np.result_type(*dataset.dtypes))
+    missing = np.ones((dataset.count, n), dtype=bool)
+    inside = np.flatnonzero(pixels.inside)
+    row, column = pixels.row[inside], pixels.column[inside]
+    blocks = blocks_of(dataset)
+    has_mask = needs_mask(dataset)
+    for members in by_block(blocks, row, column):
+        found, masked = _read_block(dataset, blocks, row[members], column[members], has_mask)
+        values[:, inside[members]] = found
+        missing[:, inside[members]] = masked | is_nodata(raster, dataset, found)
+    return values, missing
+
+
+def _read_block(
+    dataset: Any, blocks: Blocks, row: Integers, column: Integers, has_mask: bool
+) -> tuple[npt.NDArray[Any], Flags | bool]:
+    top, left, height, width = blocks.window(int(row[0]), int(column[0]))
+    window = Window(left, top, width, height)
+    found = dataset.read(window=window)[:, row - top, column - left]
+    masked = dataset.read_masks(window=window)[:, row - top, column - left] == 0 if has_mask else False
+    return found, masked
+
+
+def needs_mask(dataset: Any) -> bool:
+    """Tell whether a mask or an alpha band says which pixels hold data, beside the values themselves."""
+    known = {MaskFlags.all_valid, MaskFlags.nodata}
+    return any(not known.intersection(flags) for flags in dataset.mask_flag_enums)
+
+
+def is_nodata(raster: Raster, dataset: Any, values: npt.NDArray[Any], bands: Sequence[int] | None = None) -> Flags:
+    """Tell which values mean that there is none.
+
+    Parameters
+    ----------
+    raster : Raster
+    dataset : rasterio dataset
+    values : array, shape (n_bands, …)
+    bands : sequence of int, optional
+        Which bands these are, counted from 1; all where not given.
+    """
+    missing = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+    for position, band in enumerate(bands or dataset.indexes):
+        for nodata in _nodata_of(raster, dataset, band):
+            stored = _as_stored(nodata, values.dtype)
+            if stored is not None:
+                missing[position] |= values[position] == stored
+    return missing
+
+
+def stored_nodata(raster: Raster, dataset: Any, dtype: np.dtype[Any]) -> Any:
+    """Give a value that says "no data" in a copy of the raster, or None where its type has none that is known."""
+    for nodata in _nodata_of(raster, dataset, 1)[::-1]:
+        stored = _as_stored(nodata, dtype)
+        if stored is not None:
+            return stored
+    return dtype.type(np.nan) if dtype.kind == "f" else None
+
+
+def _nodata_of(raster: Raster, dataset: Any, band: int) -> tuple[float, ...]:
+    declared = dataset.nodatavals[band - 1]
+    return raster.nodata if declared is None else (*raster.nodata, declared)
+
+
+def _as_stored(nodata: float, dtype: np.dtype[Any]) -> Any:
+    """Give a nodata value as the raster's type stores it (-3.4e38 in float32), or None where it cannot hold it."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return dtype.type(nodata)
+    limits = np.iinfo(dtype)
+    is_whole = np.isfinite(nodata) and float(nodata).is_integer() and limits.min <= nodata <= limits.max
+    return dtype.type(int(nodata)) if is_whole else None
+
+
+def _scaled(values: npt.NDArray[Any], dataset: Any) -> npt.NDArray[Any]:
+    scales, offsets = np.array(dataset.scales), np.array(dataset.offsets)
+    if (scales == 1).all() and (offsets == 0).all():
+        return values
+    scaled: Floats = values * scales[:, None] + offsets[:, None]
+    return scaled
