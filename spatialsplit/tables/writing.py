@@ -93,7 +93,8 @@ class TableWriter:
 
     def prepare(self, cells: Sequence[pa.Array]) -> list[Any]:
         """Do the part of writing that can be done in any thread: make the bytes of these rows."""
-        return [list(cells), *(form.prepare(cells) for form in self._files)]
+        cells = [_rounded(array, column.decimals) for array, column in zip(cells, self.columns, strict=True)]
+        return [cells, *(form.prepare(cells) for form in self._files)]
 
     def write_prepared(self, prepared: list[Any]) -> None:
         """Add rows that `prepare` made, in the order of the table."""
@@ -256,6 +257,14 @@ def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
     if not pa.types.is_string(array.type):
         array = array.cast(pa.string())
     return array.fill_null("") if array.null_count else array
+
+
+def _rounded(array: pa.Array, decimals: int | None) -> pa.Array:
+    """Round numbers to what CSV shows, so that every form says the same; there is no negative zero."""
+    if decimals is None or not pa.types.is_floating(array.type):
+        return array
+    values = np.round(array.fill_null(0).to_numpy(zero_copy_only=False), decimals) + 0.0
+    return pa.array(values, mask=array.is_null().to_numpy(zero_copy_only=False)) if array.null_count else pa.array(values)
 
 
 def _decimal(array: pa.Array, decimals: int) -> pa.Array:

@@ -1,0 +1,46 @@
+# `make` alone says what there is. Nothing but Python >= 3.11, make and pip is needed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+NAME := virtual-flora
+WORK := dataset
+
+.DEFAULT_GOAL := help
+.PHONY: help dataset test check format bench env clean
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+env: $(READY)  ## make the environment in .venv
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spatialsplit needs Python 3.11 or newer; say which: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+dataset: $(READY)  ## make the virtual flora, build it as a dataset, and audit it
+	@rm -rf $(WORK)/input
+	@mkdir -p $(WORK)
+	$(BIN)/spatialsplit synth --out $(WORK)/input
+	cp data_manifests/$(NAME)/recipe.toml $(WORK)/input/recipe.toml
+	$(BIN)/spatialsplit build $(WORK)/input/recipe.toml --out $(WORK)/$(NAME) --force
+	$(BIN)/spatialsplit verify $(WORK)/$(NAME)
+	$(BIN)/spatialsplit audit $(WORK)/$(NAME)
+
+test: $(READY)  ## run the tests
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+check: $(READY)  ## look at format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove the environment and the sample dataset
+	rm -rf $(VENV) $(WORK)
