@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -232,9 +233,7 @@ FAULTS: dict[Callable[[Example], None], str] = {
 
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
-def test_a_planted_fault_fails_the_check_it_is_about(
-    plant: Callable[[Example], None], tmp_path: Path
-) -> None:
+def test_a_planted_fault_fails_the_check_it_is_about(plant: Callable[[Example], None], tmp_path: Path) -> None:
     """Also when all hashes were mended."""
     made = example()
     plant(made)
@@ -363,9 +362,7 @@ def test_a_revealed_seed_must_be_the_one_committed_to(tmp_path: Path) -> None:
     """The right seed proves the draw; another one fails."""
     folder = example(sealed=True).write(tmp_path / "dataset")
     results = {
-        seed: {check.name: check.passed for check in audit_dataset(folder, seed=seed).checks}[
-            "draw_rederives"
-        ]
+        seed: {check.name: check.passed for check in audit_dataset(folder, seed=seed).checks}["draw_rederives"]
         for seed in (audit_example.SEED, "another")
     }
     assert results == {audit_example.SEED: True, "another": False}
@@ -470,3 +467,36 @@ def test_a_survey_key_that_is_the_survey_id_is_read(tmp_path: Path) -> None:
     for header, _ in made.tables.values():
         header[:] = [name for name in header if name != "patchID"]
     assert audit_dataset(made.write(tmp_path / "dataset")).passed
+
+
+def test_a_sealed_seed_may_stand_in_no_file_at_all(tmp_path: Path) -> None:
+    """Not even in the recipe that the manifest repeats; that is seen without knowing the seed."""
+    made = example(sealed=True)
+    made.manifest["recipe"]["seed"] = audit_example.SEED
+    report = audit_dataset(made.write(tmp_path / "dataset"))
+    assert report.failed == ("nothing_private_in_public",)
+    assert report.facts["usage_is_secret"] is True
+
+
+def test_a_manifest_that_leads_out_of_its_folder_is_not_followed(tmp_path: Path) -> None:
+    """Somebody else's manifest must not make the audit read other files."""
+    (tmp_path / "secret.csv").write_text("surveyId,lon,lat\n1,2,3\n")
+    folder = example().write(tmp_path / "dataset")
+    said = json.loads((folder / "manifest.json").read_text())
+    said["outputs"]["public/../../secret.csv"] = {"role": "pa_val", "sha256": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(said))
+    found = {check.name: check for check in audit_dataset(folder).checks}["files_match_manifest"]
+    assert "public/../../secret.csv leads out of the folder" in found.detail
+
+
+def test_a_parquet_copy_with_other_columns_is_found(tmp_path: Path) -> None:
+    """The CSV is what the checks read; the form beside it must have the same columns and rows."""
+    folder = example().write(tmp_path / "dataset")
+    path = folder / "public/PA_val.parquet"
+    pd.DataFrame({"surveyId": [1], "further": ["x"]}).to_parquet(path)
+    said = json.loads((folder / "manifest.json").read_text())
+    said["outputs"]["public/PA_val.parquet"] = {**said["outputs"][VAL], "separator": None}
+    (folder / "manifest.json").write_text(json.dumps(said))
+    found = {check.name: check for check in audit_dataset(folder).checks}["files_match_manifest"]
+    assert found.value is not None
+    assert found.value >= 3

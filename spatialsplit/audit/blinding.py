@@ -149,7 +149,19 @@ def nothing_private_in_public(evidence: Evidence) -> Finding:
             continue
         role = published.roles.get(name, "")
         problems += [f"{name} {why}" for why in _private_content(evidence, name, role)]
+    problems += [f"{name} holds the sealed seed" for name in _holding_the_seed(evidence)]
     return finding(problems, f"{len(names)} public files")
+
+
+def _holding_the_seed(evidence: Evidence) -> Iterator[str]:
+    """Name the files beside public/ that tell a sealed seed: what is sealed stands in no file."""
+    published = evidence.dataset
+    if not published.public_only and _sealed(evidence):
+        if published.maybe("recipe", "seed", kind=str) or published.maybe("seed", "value", kind=str):
+            yield "manifest.json"
+        for name in ("manifest.json", "recipe.toml"):
+            if published.path(name).is_file() and _seed_within(evidence, published.path(name)):
+                yield name
 
 
 def _may_be_public(name: str, outputs: dict[str, object] | None) -> bool:
@@ -175,9 +187,12 @@ def _private_content(evidence: Evidence, name: str, role: str) -> Iterator[str]:
         return
 
 
+def _sealed(evidence: Evidence) -> bool:
+    return bool(evidence.dataset.maybe("seed", "kind", kind=str) == "sealed")
+
+
 def _seed_within(evidence: Evidence, path: Path) -> bool:
-    sealed = evidence.dataset.maybe("seed", "kind", kind=str) == "sealed"
-    if not evidence.seed or not sealed or path.stat().st_size > _TEXT_BYTES:
+    if not evidence.seed or not _sealed(evidence) or path.stat().st_size > _TEXT_BYTES:
         return False
     return evidence.seed.encode() in path.read_bytes()
 

@@ -15,7 +15,7 @@ from spatialsplit.audit.tables import Unreadable
 
 def facts(evidence: Evidence) -> dict[str, Any]:
     """Gather the facts; what cannot be known is null."""
-    parts = (_surveys, _species, _quadrats, _nearest, _shares, _presence_only)
+    parts = (_surveys, _species, _quadrats, _nearest, _shares, _presence_only, _usage)
     found: dict[str, Any] = {}
     for part in parts:
         try:
@@ -31,6 +31,7 @@ _NAMES = {
     "_quadrats": ("grid", "quadrats", "quadrats_shared", "within_1cm_of_edge"),
     "_nearest": ("nearest_train_m", "nearest_train_from", "nearest_train_of", "nearest_val_m"),
     "_shares": ("shares_reached",),
+    "_usage": ("usage_is_secret",),
     "_presence_only": ("po_records", "po_species", "po_within_radius_of_val"),
 }
 """The facts that each part gives; all are null where it cannot."""
@@ -123,3 +124,11 @@ def _presence_only(evidence: Evidence) -> dict[str, Any]:
     po = evidence.presence_only
     beside = po.n_near_val if evidence.promise.radius_m is not None else None
     return {"po_records": po.n_rows, "po_species": len(po.species), "po_within_radius_of_val": beside}
+
+
+def _usage(evidence: Evidence) -> dict[str, Any]:
+    """Tell whether Public and Private are a secret: with an open seed anybody can derive them."""
+    published = evidence.dataset
+    if published.maybe("draw", "public_share", kind=float) is None:
+        raise CannotRun("there is no Public and Private")
+    return {"usage_is_secret": published.said("seed", "kind", kind=str) == "sealed"}

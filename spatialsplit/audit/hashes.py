@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.audit.evidence import Evidence
-from spatialsplit.audit.published import MANIFEST, STANDARD_ROLES, Published, files_below
+from spatialsplit.audit.published import MANIFEST, STANDARD_ROLES, TABLE_ENDINGS, Published, files_below, is_inside
 from spatialsplit.audit.report import CannotRun, Finding, finding
-from spatialsplit.audit.tables import Unreadable
+from spatialsplit.audit.tables import Table, Unreadable, open_table
 
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -35,6 +35,7 @@ def files_match_manifest(evidence: Evidence) -> Finding:
     for name, entry in sorted((outputs or {}).items()):
         if published.is_here(name):
             problems += _output(evidence, reader, name, entry)
+    problems += _two_forms(outputs or {})
     problems += [line for name, lines in sums.items() for line in _summed(reader, published, name, lines)]
     problems += _unlisted(published, outputs, sums)
     n_files = len(outputs) if outputs is not None else len(reader.known)
@@ -71,6 +72,9 @@ def _sha256(path: Path) -> str | None:
 
 def _output(evidence: Evidence, reader: _Hashes, name: str, entry: dict[str, Any]) -> Iterator[str]:
     path = evidence.dataset.path(name)
+    if not is_inside(name):
+        yield f"{name} leads out of the folder"
+        return
     if not path.is_file():
         yield f"{name} is missing"
         return
@@ -84,25 +88,38 @@ def _output(evidence: Evidence, reader: _Hashes, name: str, entry: dict[str, Any
 
 def _shape(evidence: Evidence, name: str, entry: dict[str, Any]) -> Iterator[str]:
     """Compare columns and rows with the manifest: whoever mends hashes may forget them."""
-    table = next((table for table in evidence.dataset.tables.values() if table.name == name), None)
-    if table is None or not entry.get("columns"):
+    if not name.endswith(TABLE_ENDINGS) or not entry.get("columns"):
+        return
+    try:
+        table = open_table(evidence.dataset.path(name), name=name, separator=entry.get("separator"))
+        n_rows = _n_rows(evidence, table)
+    except Unreadable as error:
+        yield str(error)
         return
     said = [column["name"] for column in entry["columns"]]
     if said != list(table.header):
         yield f"{name} has the columns {', '.join(table.header)}, not those of manifest.json"
-    try:
-        n_rows = _n_rows(evidence, name)
-    except Unreadable as error:
-        yield str(error)
-        return
     if entry.get("rows") not in (None, n_rows):
         yield f"{name} has {n_rows} rows, not the {entry['rows']} of manifest.json"
 
 
-def _n_rows(evidence: Evidence, name: str) -> int:
-    if any(table.name == name and table.has("lon", "lat") for table in evidence.po):
+def _n_rows(evidence: Evidence, table: Table) -> int:
+    """Count the rows; those of the presence-only records are counted already."""
+    if any(known.name == table.name and known.has("lon", "lat") for known in evidence.po):
         return evidence.presence_only.n_rows
-    return next(table for table in evidence.dataset.tables.values() if table.name == name).n_rows()
+    return table.n_rows()
+
+
+def _two_forms(outputs: dict[str, Any]) -> Iterator[str]:
+    """Compare the content digests of a table's CSV and Parquet."""
+    first: dict[str, tuple[str, object]] = {}
+    for name, entry in sorted(outputs.items()):
+        role, digest = entry.get("role"), entry.get("content_sha256")
+        if role is None or digest is None:
+            continue
+        other = first.setdefault(str(role), (name, digest))
+        if other[1] != digest:
+            yield f"{name} has another content than {other[0]}, by manifest.json"
 
 
 def _sums_files(published: Published) -> list[str]:

@@ -170,8 +170,9 @@ def _manifest(folder: Path, broken: dict[str, str]) -> dict[str, Any] | None:
 
 def _find_tables(published: Published) -> None:
     outputs = published.maybe("outputs", default={})
-    listed = {name: entry for name, entry in outputs.items() if _is_table(name) and isinstance(entry, dict)}
+    listed = {name: entry for name, entry in outputs.items() if _is_table(name) and is_inside(name)}
     for name, entry in {**{name: {} for name in _standard_files(published)}, **listed}.items():
+        entry = entry if isinstance(entry, dict) else {}
         role = entry.get("role") or STANDARD_ROLES.get(_stem(name))
         if role is None or not published.is_here(name):
             continue
@@ -195,6 +196,17 @@ def _open(path: Path, name: str, entry: Mapping[str, Any]) -> Table:
     means = {str(column["means"]): str(column["name"]) for column in columns if column.get("means")}
     separator = entry.get("separator")
     return open_table(path, name=name, separator=separator if isinstance(separator, str) else None, means=means)
+
+
+def is_inside(name: str) -> bool:
+    """Tell whether a name of the manifest leads to a file of the dataset, and not out of its folder.
+
+    Examples
+    --------
+    >>> is_inside("public/species.csv"), is_inside("public/../../species.csv"), is_inside("/species.csv")
+    (True, False, False)
+    """
+    return not name.startswith("/") and ".." not in name.split("/") and "\\" not in name
 
 
 def _is_table(name: str) -> bool:

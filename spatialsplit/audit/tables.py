@@ -147,6 +147,8 @@ def open_table(
         No such file, no header, or a name twice in it.
     """
     shown = path.name if name is None else name
+    if not path.is_file():
+        raise Unreadable(shown, "cannot be read: there is no such file")
     try:
         if path.suffix in (".parquet", ".pq", ".geoparquet"):
             separator, header = None, tuple(parquet.ParquetFile(path).schema_arrow.names)
