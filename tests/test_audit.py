@@ -500,3 +500,16 @@ def test_a_parquet_copy_with_other_columns_is_found(tmp_path: Path) -> None:
     found = {check.name: check for check in audit_dataset(folder).checks}["files_match_manifest"]
     assert found.value is not None
     assert found.value >= 3
+
+
+def test_without_a_manifest_a_column_off_the_list_is_an_open_question(tmp_path: Path) -> None:
+    """The recipe may allow it with `blind_columns`; a column named like a label is a fault all the same."""
+    made = example()
+    add_a_column_off_the_list(made)
+    public = made.write(tmp_path / "dataset") / "public"
+    found = {check.name: check for check in audit_dataset(public).checks}["no_label_in_blind"]
+    assert found.passed is None
+    assert "'habitat' is not on the allow-list" in found.detail
+    label_the_blinded_table(made)
+    public = made.write(tmp_path / "labelled") / "public"
+    assert "no_label_in_blind" in audit_dataset(public).failed

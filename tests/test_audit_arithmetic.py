@@ -174,7 +174,7 @@ def test_a_column_that_gives_the_label_away_is_seen(column: str, n: int) -> None
     ids, labels = labels_of(n)
     rng = random.Random(2)
     cells = pd.Series([TELLING[column](labels.truth[i], rng) for i in ids])
-    assert why_it_tells("remarks", ids, cells, labels) is not None
+    assert why_it_tells(ids, cells, labels) is not None
 
 
 HONEST = {
@@ -198,7 +198,7 @@ def test_an_honest_column_raises_no_alarm(column: str, n: int) -> None:
         ids, labels = labels_of(n, seed=seed)
         rng = random.Random(seed)
         cells = pd.Series([HONEST[column](i, rng) for i in ids])
-        assert why_it_tells("remarks", ids, cells, labels) is None
+        assert why_it_tells(ids, cells, labels) is None
 
 
 def test_plots_visited_again_do_not_determine_their_species() -> None:
@@ -209,9 +209,9 @@ def test_plots_visited_again_do_not_determine_their_species() -> None:
     for word in ("lon", "lat"):
         places[word] = places[word].to_numpy()[np.arange(60) // 2 * 2]
     cells = pd.Series([f"plot-{n // 2}" for n in range(60)])
-    assert why_it_tells("timeSerieID", ids, cells, Labels(truth, frozenset(), places)) is None
+    assert why_it_tells(ids, cells, Labels(truth, frozenset(), places)) is None
     apart = Labels(truth, frozenset(), labels.places)
-    assert why_it_tells("timeSerieID", ids, cells, apart) == "determines the species of a survey"
+    assert why_it_tells(ids, cells, apart) == "determines the species of a survey"
 
 
 def test_a_draw_of_another_seed_does_not_rederive(tmp_path: Path) -> None:

@@ -81,20 +81,31 @@ def _other_species(evidence: Evidence) -> list[str]:
 def no_label_in_blind(evidence: Evidence) -> Finding:
     """Look for columns of the blinded table that are not allowed, hold species, or determine the label."""
     table = _blind_table(evidence)
-    foreign = evidence.published is None
-    allowed = set(table.header) if foreign else _allowed(evidence, table)
-    problems = [_forbidden(table, name) for name in table.header if name not in allowed or _names_species(name)]
-    told = {name for name in table.header if name not in allowed or _names_species(name)}
-    labels, unknown = _labels(evidence)
+    named = [name for name in table.header if _names_species(name)]
+    unlisted = _unlisted(evidence, table, named)
+    problems = [f"column {name!r} of {table.name} is named like a label" for name in named]
+    open_questions = []
+    if evidence.published is not None and evidence.published.manifest is None and unlisted:
+        open_questions.append(f"column {unlisted[0]!r} is not on the allow-list, and no manifest.json says more")
+    else:
+        problems += [f"column {name!r} of {table.name} is not on the allow-list" for name in unlisted]
+    try:
+        labels = Labels(evidence.truth, _species_names(evidence), evidence.places)
+        problems += _telling(table, labels, passed_over={*named, *unlisted})
+    except CannotRun as reason:
+        open_questions.append(f"the content of the columns cannot be judged: {reason}")
+    return finding(problems, f"{len(table.header)} columns", undecided="; ".join(open_questions) or None)
+
+
+def _telling(table: Table, labels: Labels, *, passed_over: set[str]) -> Iterator[str]:
+    """Say which of the other columns give the label away, and how."""
     cells = table.read_all()
     ids = cells[table.means["surveyId"]] if table.has("surveyId") else pd.Series(dtype=object)
     places = {table.means.get(word) for word in ("surveyId", "lon", "lat")}
     for name in table.header:
-        if name in places or name in told or labels is None:
-            continue
-        why = why_it_tells(name, ids, cells[name], labels)
-        problems += [f"column {name!r} of {table.name} {why}"] if why else []
-    return finding(problems, f"{len(table.header)} columns", undecided=unknown)
+        why = None if name in places | passed_over else why_it_tells(ids, cells[name], labels)
+        if why:
+            yield f"column {name!r} of {table.name} {why}"
 
 
 def _blind_table(evidence: Evidence) -> Table:
@@ -105,28 +116,18 @@ def _blind_table(evidence: Evidence) -> Table:
     return evidence.blind
 
 
-def _allowed(evidence: Evidence, table: Table) -> set[str]:
+def _unlisted(evidence: Evidence, table: Table, named: list[str]) -> list[str]:
+    """Name the columns that neither the contract nor the recipe allows; a foreign dataset has no such list."""
+    if evidence.published is None:
+        return []
     further = evidence.dataset.maybe("recipe", "output", "blind_columns", kind=list, default=[])
     words = [*ALLOWED, *evidence.promise.keys, *map(str, further)]
-    return {*words, *(table.means[word] for word in words if word in table.means)}
-
-
-def _forbidden(table: Table, name: str) -> str:
-    why = "is named like a label" if _names_species(name) else "is not on the allow-list"
-    return f"column {name!r} of {table.name} {why}"
+    allowed = {*words, *(table.means[word] for word in words if word in table.means), *named}
+    return [name for name in table.header if name not in allowed]
 
 
 def _names_species(name: str) -> bool:
     return folded(name) in _SPECIES_NAMES
-
-
-def _labels(evidence: Evidence) -> tuple[Labels | None, str | None]:
-    """Give what the labels are, or why the content of the columns cannot be judged."""
-    try:
-        truth = evidence.truth
-    except CannotRun as reason:
-        return None, f"the names of the columns are fine; their content cannot be judged: {reason}"
-    return Labels(truth, _species_names(evidence), evidence.places), None
 
 
 def _species_names(evidence: Evidence) -> frozenset[str]:

@@ -256,13 +256,13 @@ def _text(value: object) -> str | None:
 
 
 def _keys(published: Published) -> tuple[str, ...]:
-    """Read the survey keys in the recipe, or off the tables: they stand between `surveyId` and `lon`."""
+    """Read the keys in the recipe, or off the tables: they stand between `surveyId` and the place."""
     keys = published.maybe("recipe", "surveys", "keys", kind=list)
     if keys is not None:
         return tuple(str(key) for key in keys)
     for role in ("pa_train", "pa_val", "pa_test_blind"):
         table = published.tables.get(role)
-        if table is not None and table.name.startswith("public/PA_") and table.has("surveyId", "lon", "lat"):
+        if table is not None and table.has("surveyId", "lon", "lat"):
             first, *places = (table.header.index(table.means[word]) for word in ("surveyId", "lon", "lat"))
             return table.header[first + 1 : min(places)]
     return ()

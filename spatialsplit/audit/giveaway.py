@@ -90,7 +90,7 @@ def _beyond_chance(hits: int, n: int, expected: float) -> bool:
     return n * excess > -math.log(ODDS)
 
 
-def why_it_tells(name: str, ids: pd.Series, cells: pd.Series, labels: Labels) -> str | None:
+def why_it_tells(ids: pd.Series, cells: pd.Series, labels: Labels) -> str | None:
     """Say why a column gives the label away, or None where it does not."""
     filled = cells[cells != ""]
     if len(filled) and filled.str.casefold().isin(list(labels.names)).mean() > 0.5:
