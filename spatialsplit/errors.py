@@ -69,6 +69,19 @@ def first_few(examples: Iterable[object], *, shown: int = 3) -> str:
     return text + (", …" if len(listed) > shown else "")
 
 
+def shown(value: object, *, longest: int = 80) -> str:
+    r"""Give a value as a message can hold it: on one line, and not longer than a person would read.
+
+    Examples
+    --------
+    >>> shown("a\nb"), shown("x" * 20, longest=4)
+    ('a\\nb', 'xxxx…')
+    """
+    text = str(value)
+    cut = text[:longest] + ("…" if len(text) > longest else "")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut)
+
+
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Give the known name that a mistyped one most likely meant, or None.
 

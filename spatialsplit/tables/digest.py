@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -50,7 +52,19 @@ class ContentDigest:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-class _Numbers:
+class _Cells(Protocol):
+    """What is known of one column's cells so far."""
+
+    def __init__(self) -> None: ...
+
+    def update(self, array: pa.Array) -> None:
+        """Add some cells."""
+
+    def hexdigest(self) -> str:
+        """Give the digest of all cells so far."""
+
+
+class _Numbers(_Cells):
     """Cells of a fixed width: their bytes, and a byte a cell for whether there is a value."""
 
     kind: pa.DataType
@@ -61,11 +75,16 @@ class _Numbers:
     def update(self, array: pa.Array) -> None:
         if pa.types.is_string(array.type):
             array = pc.if_else(pc.equal(array, ""), None, array)
+        elif pa.types.is_floating(array.type) and array.type != pa.float64():
+            array = array.cast(pa.string())  # a short float counts as the number that its shortest text is, as in CSV
         array = array.cast(self.kind)
         present = array.is_valid().to_numpy(zero_copy_only=False)
-        values = array.fill_null(0).to_numpy(zero_copy_only=False)
+        values = self._values_of(array.fill_null(0).to_numpy(zero_copy_only=False))
         self._values.update(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"), copy=False).tobytes())
         self._present.update(present.astype(np.uint8).tobytes())
+
+    def _values_of(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return values
 
     def hexdigest(self) -> str:
         return hashlib.sha256(self._values.digest() + self._present.digest()).hexdigest()
@@ -78,8 +97,11 @@ class _Integers(_Numbers):
 class _Doubles(_Numbers):
     kind = pa.float64()
 
+    def _values_of(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.where(np.isnan(values), np.nan, values)  # there is more than one way to write NaN in bits
 
-class _Text:
+
+class _Text(_Cells):
     """Cells of text: their bytes, and their lengths; a missing cell is an empty one, as in CSV."""
 
     def __init__(self) -> None:
@@ -87,16 +109,18 @@ class _Text:
 
     def update(self, array: pa.Array) -> None:
         text = array.cast(pa.string()).fill_null("")
+        if not len(text):
+            return
         offsets = np.frombuffer(text.buffers()[1], dtype=np.int32)[text.offset : text.offset + len(text) + 1]
         self._lengths.update(np.diff(offsets).astype("<u4").tobytes())
-        if len(text) and offsets[-1] > offsets[0]:
+        if offsets[-1] > offsets[0]:
             self._bytes.update(memoryview(text.buffers()[2])[offsets[0] : offsets[-1]])
 
     def hexdigest(self) -> str:
         return hashlib.sha256(self._bytes.digest() + self._lengths.digest()).hexdigest()
 
 
-_HASHES = {"integer": _Integers, "number": _Doubles, "text": _Text}
+_HASHES: dict[str, type[_Cells]] = {"integer": _Integers, "number": _Doubles, "text": _Text}
 
 
 def logical_type(kind: pa.DataType) -> str:
@@ -107,6 +131,6 @@ def logical_type(kind: pa.DataType) -> str:
     >>> logical_type(pa.int32()), logical_type(pa.float32()), logical_type(pa.date32())
     ('integer', 'number', 'text')
     """
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) and kind != pa.uint64():  # which holds numbers that no other integer can
         return "integer"
     return "number" if pa.types.is_floating(kind) else "text"

@@ -1,16 +1,15 @@
 """Write tables as CSV, byte-equal everywhere, and as Parquet.
 
-CSV is UTF-8 with LF, a header, and a cell quoted only where it must be. A published coordinate has a fixed number of decimals, so no
-library's way of printing numbers shows in the bytes.
+CSV is UTF-8 with LF, a header, and a cell quoted only where it must be. A published coordinate has a fixed number of
+decimals, so no library's way of printing numbers shows in the bytes.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,8 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 from spatialsplit.tables.digest import ContentDigest, logical_type
+
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,13 @@ class Written:
 class TableWriter:
     """A table that is being written, in one or several forms at once.
 
-    Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any other CSV.
+    Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any
+    other CSV. A column with decimals is rounded to them in every form.
+
+    Raises
+    ------
+    DataError
+        A column holds what no cell of a CSV can show: lists, structures or bytes.
     """
 
     paths: Sequence[Path]
@@ -78,6 +85,7 @@ class TableWriter:
     n_rows: int = 0
 
     def __enter__(self) -> TableWriter:
+        _check_kinds(self.columns)
         self._digest = ContentDigest([(column.name, column.type) for column in self.columns])
         self._files = [
             _ParquetForm(path, self.columns)
@@ -110,8 +118,10 @@ class TableWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         content = self._digest.hexdigest()
+        with ExitStack() as closing:
+            for form in self._files:
+                closing.callback(form.close)
         for form in self._files:
-            form.close()
             if error is None:
                 self.written.append(
                     Written(
@@ -145,9 +155,9 @@ class HashedOutput:
     def close(self) -> None:
         """Bring the bytes to the disk, so that a full disk shows here and not later."""
         if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            with self._file:
+                self._file.flush()
+                os.fsync(self._file.fileno())
 
     @property
     def closed(self) -> bool:
@@ -187,8 +197,10 @@ class _ParquetForm:
         self._writer.write_batch(rows)
 
     def close(self) -> None:
-        self._writer.close()
-        self._out.close()
+        try:
+            self._writer.close()
+        finally:
+            self._out.close()
 
     @property
     def sha256(self) -> str:
@@ -208,10 +220,7 @@ def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator:
         The ending is none of .csv, .tsv, .txt and .parquet.
     """
     path = Path(path)
-    if path.suffix not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise DataError(
-            f"Cannot tell the form of '{path.name}'. An output ends in .csv, .tsv or .parquet. Give it such a name."
-        )
+    check_ending(path)
     return TableWriter([path], columns, "\t" if path.suffix == ".tsv" else separator)
 
 
@@ -237,11 +246,47 @@ def write_table(
     return writer.written[0]
 
 
+def check_ending(path: Path) -> None:
+    """Refuse an output whose form its name does not tell.
+
+    Raises
+    ------
+    DataError
+        The ending is none of .csv, .tsv, .txt and .parquet.
+    """
+    if path.suffix not in ENDINGS:
+        raise DataError(
+            f"Cannot tell the form of '{path.name}'. An output ends in .csv, .tsv or .parquet. Give it such a name."
+        )
+
+
+def _check_kinds(columns: Sequence[OutputColumn]) -> None:
+    problems = [
+        f"Column '{shown(column.name)}' holds {column.kind}, which no cell of a CSV can show. Columns are numbers, "
+        "text, days or yes and no. Leave it out of the input."
+        for column in columns
+        if not is_cell(column.kind)
+    ]
+    if problems:
+        raise DataError(problems)
+
+
+def is_cell(kind: pa.DataType) -> bool:
+    """Tell whether a cell of a CSV can show values of a type: no list, structure or bytes.
+
+    Examples
+    --------
+    >>> is_cell(pa.date32()), is_cell(pa.list_(pa.int64())), is_cell(pa.binary())
+    (True, False, False)
+    """
+    families = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    odd = isinstance(kind, pa.BaseExtensionType) or pa.types.is_binary_view(kind)
+    return not odd and not any(family(kind) for family in families)
+
+
 def header_line(names: Sequence[str], separator: str) -> str:
     """Give the header of a CSV, with its line break."""
-    text = io.StringIO()
-    csv.writer(text, delimiter=separator, lineterminator="\n").writerow(names)
-    return text.getvalue()
+    return bytes(csv_bytes([pa.array([name], pa.string()) for name in names], separator)).decode()
 
 
 def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
@@ -260,15 +305,16 @@ def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
 
 
 def _rounded(array: pa.Array, decimals: int | None) -> pa.Array:
-    """Round numbers to what CSV shows, so that every form says the same; there is no negative zero."""
-    if decimals is None or not pa.types.is_floating(array.type):
+    """Round as numpy.round does, so that every form of a table holds the value that its CSV shows: no −0, no NaN."""
+    if decimals is None or array.type != pa.float64():
         return array
-    values = np.round(array.fill_null(0).to_numpy(zero_copy_only=False), decimals) + 0.0
-    return pa.array(values, mask=array.is_null().to_numpy(zero_copy_only=False)) if array.null_count else pa.array(values)
+    values = array.to_numpy(zero_copy_only=False)  # a missing cell is NaN here
+    return pa.array(np.round(values, decimals) + 0.0, from_pandas=True)
 
 
 def _decimal(array: pa.Array, decimals: int) -> pa.Array:
-    """Turn doubles into decimals by whole numbers: `rint(x * 10^d)`, as numpy.round does."""
+    """Turn doubles into decimals by whole numbers: `rint(x * 10^d)`, as numpy.round does; NaN is a missing cell."""
+    array = pa.array(array.to_numpy(zero_copy_only=False), from_pandas=True)
     present = array.is_valid()
     scaled = np.rint(array.fill_null(0).to_numpy(zero_copy_only=False) * 10.0**decimals).astype("<i8")
     words = np.empty((len(scaled), 2), dtype="<i8")
@@ -287,13 +333,14 @@ def csv_bytes(texts: Sequence[pa.StringArray], separator: str) -> memoryview | b
     joined = _join(texts, separator)
     if _is_plain(joined, len(texts), len(texts[0]), separator):
         return joined
-    return _join([_quote(column, separator) for column in texts], separator)
+    return _join([_quote(column, separator, alone=len(texts) == 1) for column in texts], separator)
 
 
 def _join(texts: Sequence[pa.StringArray], separator: str) -> bytes:
     rows = pc.binary_join_element_wise(*texts, separator) if len(texts) > 1 else texts[0]
     one = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
-    return pc.binary_join(one, "\n")[0].as_buffer().to_pybytes() + b"\n"
+    lines: bytes = pc.binary_join(one, "\n")[0].as_buffer().to_pybytes()
+    return lines + b"\n"
 
 
 def _is_plain(joined: bytes, n_columns: int, n_rows: int, separator: str) -> bool:
@@ -306,8 +353,11 @@ def _is_plain(joined: bytes, n_columns: int, n_rows: int, separator: str) -> boo
     )
 
 
-def _quote(column: pa.StringArray, separator: str) -> pa.StringArray:
+def _quote(column: pa.StringArray, separator: str, *, alone: bool) -> pa.StringArray:
+    """Quote the cells that need it; an empty cell does where it is alone, or its line would be a blank one."""
     special = pc.match_substring_regex(column, f'[{separator}"\r\n]')
+    if alone:
+        special = pc.or_(special, pc.equal(column, ""))
     if not pc.any(special).as_py():
         return column
     doubled = pc.replace_substring(column, '"', '""')

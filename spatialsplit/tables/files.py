@@ -1,0 +1,92 @@
+"""What every file of a table has in common: a way it is written, a header, and after one reading its hash and size."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from spatialsplit.errors import DataError
+
+BATCH_BYTES = 1 << 23
+"""How much of a CSV is parsed at once."""
+
+BATCH_ROWS = 1 << 17
+"""How many rows of a Parquet file are read at once."""
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written.
+
+    Parameters
+    ----------
+    separator : {',', ';', tab}, optional
+        Taken from the header line where it is not given.
+    encoding : str
+        UTF-8 unless said; a byte-order mark is skipped.
+
+    Raises
+    ------
+    DataError
+        The separator is another, or nobody knows the encoding.
+
+    Examples
+    --------
+    >>> Dialect(";", "latin-1").is_utf8
+    False
+    """
+
+    separator: str | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and self.separator not in SEPARATORS:
+            raise DataError(f"Invalid separator {self.separator!r}. It must be one of ',' ';' and tab ('\\t').")
+        try:
+            "".encode(self.encoding)
+        except (LookupError, ValueError):
+            raise DataError(
+                f"Unknown encoding {self.encoding!r}. It must be the name of a text encoding, such as utf-8, latin-1 "
+                "or utf-16. Correct it or leave it out."
+            ) from None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the text is UTF-8, however that is spelled."""
+        return codecs.lookup(self.encoding).name == "utf-8"
+
+
+@dataclass
+class TableFile:
+    """One file of an input: its header, and after one reading its hash and size."""
+
+    path: Path
+    dialect: Dialect
+    columns: list[str] = field(default_factory=list)
+    n_rows: int = 0
+    n_bytes: int = 0
+    sha256: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's own name, without its folder."""
+        return self.path.name
+
+    @property
+    def types(self) -> list[pa.DataType]:
+        """The type of each column."""
+        raise NotImplementedError
+
+    def batches(self, batch_bytes: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Give (number of the first row, rows) from the start to the end."""
+        raise NotImplementedError
+
+    def lines_of(self, rows: Sequence[int]) -> list[int | None]:
+        """Give the line in the file of each row, the header being line 1; None where a file has no lines."""
+        return [None] * len(rows)

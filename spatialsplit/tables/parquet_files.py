@@ -1,0 +1,70 @@
+"""A Parquet file, its cells in their own types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from spatialsplit.errors import DataError, shown
+from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, TableFile
+from spatialsplit.tables.streams import HashedInput
+
+MAGIC = b"PAR1"
+
+
+@dataclass
+class ParquetFile(TableFile):
+    """A Parquet file, its cells in their own types."""
+
+    def __post_init__(self) -> None:
+        try:
+            self._schema = pyarrow.parquet.read_schema(self.path)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self._unreadable(error)) from None
+        self.columns = list(self._schema.names)
+
+    @property
+    def types(self) -> list[pa.DataType]:
+        """The type of each column, without what only matters inside the file."""
+        return [_plain(kind) for kind in self._schema.types]
+
+    def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Give (number of the first row, rows) from the start to the end."""
+        first_row = 0
+        names = [str(i) for i in range(len(self.columns))]
+        try:
+            with pyarrow.parquet.ParquetFile(self.path) as parquet:
+                for rows in parquet.iter_batches(batch_size=max(batch_bytes * BATCH_ROWS // BATCH_BYTES, 1)):
+                    yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
+                    first_row += rows.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self._unreadable(error)) from None
+        with HashedInput(self.path) as whole:
+            self.sha256, self.n_rows, self.n_bytes = whole.finish(), first_row, whole.n_bytes
+
+    def _unreadable(self, error: object) -> str:
+        return (
+            f"{self.name} cannot be read as Parquet ({shown(str(error).splitlines()[0].rstrip('.'))}). It may be "
+            "truncated or damaged. Fetch or write it again."
+        )
+
+
+def is_parquet(start: bytes) -> bool:
+    """Tell by its first bytes whether a file is Parquet.
+
+    Examples
+    --------
+    >>> is_parquet(b"PAR1"), is_parquet(b"a,b")
+    (True, False)
+    """
+    return start[:4] == MAGIC
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Undo what only matters inside a Parquet file: dictionaries and large text."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind

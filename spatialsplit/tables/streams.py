@@ -1,0 +1,84 @@
+"""Streams of bytes that hash or count what passes through them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+BLOCK_BYTES = 1 << 23
+
+
+class HashedInput(io.RawIOBase):
+    """A file that hashes and counts the bytes as they are read."""
+
+    def __init__(self, path: Path):
+        self._file = path.open("rb")
+        self._hash = hashlib.sha256()
+        self.n_bytes = 0
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read and hash some bytes."""
+        block = self._file.read(-1 if size is None else size)
+        self._hash.update(block)
+        self.n_bytes += len(block)
+        return block
+
+    def readinto(self, buffer: Any) -> int:
+        """Read and hash as many bytes as the buffer holds."""
+        block = self.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def finish(self) -> str:
+        """Read what a parser left unread and give the SHA-256 of the whole."""
+        while self.read(BLOCK_BYTES):
+            pass
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+class CountedLines(io.RawIOBase):
+    """A stream that counts its lines as they are read."""
+
+    def __init__(self, stream: Any):
+        self._stream = stream
+        self._breaks = 0
+        self._returns = 0
+        self._pairs = 0
+        self._last = b"\n"
+        self._tail = b""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read some bytes and count their line breaks."""
+        block: bytes = self._stream.read(-1 if size is None else size)
+        self._breaks += block.count(b"\n")
+        if b"\r" in block or self._last == b"\r":
+            self._returns += block.count(b"\r")
+            self._pairs += block.count(b"\r\n") + (self._last == b"\r" and block[:1] == b"\n")
+        self._last = block[-1:] or self._last
+        self._tail = (self._tail + block[-64:])[-64:]
+        return block
+
+    @property
+    def n_lines(self) -> int | None:
+        """The number of lines; None where some end with a lone carriage return, which parsers do not count alike."""
+        return self._breaks + (self._last != b"\n") if self._returns == self._pairs else None
+
+    @property
+    def ends_quoted(self) -> bool:
+        """Whether the last thing that was read, but for line breaks, is a quotation mark."""
+        return self._tail.replace(b"\0", b"").rstrip(b"\r\n").endswith(b'"')
