@@ -25,7 +25,8 @@ from spatialsplit.po_filter import HoldoutSites, PoFilter, Removed
 from spatialsplit.publishing import new_files
 from spatialsplit.quadrats import Grid
 from spatialsplit.surveys import SurveyRules, group_surveys
-from spatialsplit.tables import Batch, Dialect, OutputColumn, TableInput, open_writer, read_table, write_table
+from spatialsplit.tables import Batch, Dialect, OutputColumn, TableInput, open_writer, write_table
+from spatialsplit.tables.assignments import read_assignment
 from spatialsplit.tables.writing import TableWriter
 
 
@@ -227,33 +228,6 @@ def _fixed(task: DrawTask, names: Sequence[str]) -> dict[str, str]:
     fixed = read_assignment(path)
     check_fixed(fixed, task.rules, path.name)
     return {label: fixed.get(label, task.rules.remainder) for label in names} if task.fixed else fixed
-
-
-def read_assignment(path: Path) -> dict[str, str]:
-    """Read a table of `quadratId` and `subset`, such as `quadrats.csv` of an earlier release.
-
-    Raises
-    ------
-    DataError
-        A column is missing, or a quadrat stands there with two subsets.
-    """
-    table = read_table(path)
-    missing = [column for column in ("quadratId", "subset") if column not in table.column_names]
-    if missing:
-        raise DataError(
-            f"{path.name} has no column '{missing[0]}'. A fixed assignment has quadratId and subset. Correct the file."
-        )
-    pairs = {
-        (str(q), str(s))
-        for q, s in zip(table.column("quadratId").to_pylist(), table.column("subset").to_pylist(), strict=True)
-    }
-    labels = [label for label, _ in sorted(pairs)]
-    twice = sorted({label for label in labels if labels.count(label) > 1}) if len(set(labels)) < len(labels) else []
-    if twice:
-        raise DataError(
-            f"{len(twice)} quadrats of {path.name} have more than one subset (first: {first_few(twice)}). Each has one. Correct the file."
-        )
-    return dict(sorted(pairs))
 
 
 def write_surveys(

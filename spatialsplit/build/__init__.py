@@ -40,7 +40,7 @@ from spatialsplit.publishing import new_folder
 from spatialsplit.recipe import Recipe, read_recipe
 from spatialsplit.split import Assignment, Split, SplitRules, split_surveys
 from spatialsplit.submission import Launch, check_launch
-from spatialsplit.tables import read_table
+from spatialsplit.tables.assignments import read_assignment
 from spatialsplit.tables.reading import BATCH_BYTES
 
 
@@ -98,12 +98,15 @@ class BuildOptions:
         How much of a table is read at once.
     on_step : callable, optional
         Told the name of each part as it begins.
+    inputs : path, optional
+        A folder that holds the inputs, where they are not where the recipe says.
     """
 
     force: bool = False
     threads: int | None = None
     batch_bytes: int = BATCH_BYTES
     on_step: Callable[[str], None] = lambda name: None
+    inputs: Path | None = None
 
 
 def build_dataset(recipe_path: Path | str, out: Path | str, options: BuildOptions | None = None) -> BuildReport:
@@ -169,8 +172,15 @@ class _Build:
 
     def _read(self) -> OpenInputs:
         return open_inputs(
-            self.recipe, self.recipe_path.parent, batch_bytes=self.options.batch_bytes, threads=self.options.threads
+            self.recipe, self._find, batch_bytes=self.options.batch_bytes, threads=self.options.threads
         )
+
+    def _find(self, name: str) -> Path:
+        """Find an input: beside the recipe, or in the folder that was named, with or without the recipe's folders."""
+        if self.options.inputs is None:
+            return self.recipe_path.parent / name
+        as_written = self.options.inputs / name
+        return as_written if not Path(name).is_absolute() and as_written.exists() else self.options.inputs / Path(name).name
 
     def _split(self, inputs: OpenInputs) -> Split:
         recipe = self.recipe
@@ -186,14 +196,7 @@ class _Build:
         name = draw.quadrats or draw.extend
         if name is None:
             return None
-        table = read_table(self.recipe_path.parent / name)
-        missing = [column for column in ("quadratId", "subset") if column not in table.column_names]
-        if missing:
-            raise DataError(
-                f"{name} has no column '{missing[0]}'. A fixed assignment has quadratId and subset. Correct the file."
-            )
-        pairs = zip(table.column("quadratId").to_pylist(), table.column("subset").to_pylist(), strict=True)
-        return Assignment({str(label): str(subset) for label, subset in pairs}, draw.quadrats is not None, name)
+        return Assignment(read_assignment(self._find(name)), draw.quadrats is not None, name)
 
     def _filter(self, inputs: OpenInputs, split: Split) -> PoResult:
         if inputs.po is None:

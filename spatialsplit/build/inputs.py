@@ -49,7 +49,7 @@ class OpenInputs:
 
 
 def open_inputs(
-    recipe: Recipe, folder: Path, *, batch_bytes: int = BATCH_BYTES, threads: int | None = None
+    recipe: Recipe, find: Callable[[str], Path], *, batch_bytes: int = BATCH_BYTES, threads: int | None = None
 ) -> OpenInputs:
     """Open all inputs and read the presence-absence table.
 
@@ -65,7 +65,7 @@ def open_inputs(
         if table is not None:
             try:
                 sources[role] = TableInput(
-                    [folder / path for path in table.paths], Dialect(_separator(table), table.encoding), batch_bytes
+                    [find(path) for path in table.paths], Dialect(_separator(table), table.encoding), batch_bytes
                 )
             except DataError as error:
                 problems.extend(error.problems)
