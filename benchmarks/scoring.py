@@ -1,7 +1,7 @@
 """F1 of 20,000 surveys among 11,000 species, read, checked and scored as a whole process.
 
 The bar: at most 1 s and 100 MB; 200,000 surveys in at most 10 s. Run `python benchmarks/scoring.py [ROUNDS]`.
-Ours and scikit-learn read the same two CSV files, each in its own process, alternating; the scores must agree.
+Ours and scikit-learn read the same two CSV files, each in its own process, alternating; scores must agree.
 """
 
 import json

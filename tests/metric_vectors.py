@@ -29,7 +29,12 @@ def _load() -> list[dict]:
 
 CASES = _load()
 _SKIPPED = pytest.param(None, marks=pytest.mark.skip(reason="neither ../shared/known_answers nor $SPATIALSPLIT_DATA"))
-every_vector = pytest.mark.parametrize("case", CASES or [_SKIPPED], ids=lambda case: case["id"] if case else "none")
+def _over(cases: list[dict]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", cases or [_SKIPPED], ids=lambda case: case["id"] if case else "none")
+
+
+every_vector = _over(CASES)
+every_vector_of_rows = _over([case for case in CASES if "submission" in case])
 needs_vectors = pytest.mark.skipif(not CASES, reason="neither ../shared/known_answers nor $SPATIALSPLIT_DATA")
 
 

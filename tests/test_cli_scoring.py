@@ -11,9 +11,7 @@ from spatialsplit.cli import main
 from tests.metric_vectors import agrees, csv_text, every_vector, submission_text
 from tests.test_exports import dataset
 
-SOLUTION = (
-    "surveyId,predictions,Usage,quadratId\n1,777001,Public,A\n2,777002 777003,Private,B\n3,777004,Private,C\n"
-)
+SOLUTION = "surveyId,predictions,Usage,quadratId\n1,777001,Public,A\n2,777002 777003,Private,B\n3,777004,Private,C\n"
 ANSWERS = "surveyId,predictions\n1,777001\n2,777002\n3,5\n"
 
 
@@ -83,7 +81,7 @@ def test_score_prints_a_table_for_a_person(call):
         "All      0.555556          3 rows",
         "Public   1.000000          1 row",
         "Private  0.333333          2 rows",
-        "95 % interval of All: 0.000000 to 1.000000 (1,000 resamples of 3 values of quadratId, seed 0)",
+        "95 % interval of All: 0.000000 to 1.000000 (1,000 resamples of 3 quadrats, seed 0)",
     ]
 
 

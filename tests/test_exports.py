@@ -74,9 +74,7 @@ def kaggle_outcomes(metric, folder, as_csv):
     lines = []
     for case in cases:
         _, columns = columns_of(case)
-        options = {
-            name: value for name, value in case.get("options", {}).items() if not name.endswith("_col")
-        }
+        options = {name: value for name, value in case.get("options", {}).items() if not name.endswith("_col")}
         arguments = {**options, "sol_col": columns.truth[0], "sub_col": columns.prediction[0]}
         texts = [csv_text(case["solution"]), submission_text(case)] if as_csv else None
         sent = {
@@ -127,9 +125,7 @@ def test_kaggles_metric_keeps_kaggles_rules(metric, tmp_path):
     assert len(ast.get_docstring(function)) < 8000
     assert len(ast.get_docstring(tree)) < 8000
     (tmp_path / "metric.py").write_text(source, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "doctest", "metric.py"], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = subprocess.run([sys.executable, "-m", "doctest", "metric.py"], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     imported = {name.split(".")[0] for name in re.findall(r"^(?:from|import) (\S+)", source, re.MULTILINE)}
     assert imported <= {*sys.stdlib_module_names, "pandas"}
@@ -169,9 +165,7 @@ def run_codabench(folder, program, solution, submission, python=sys.executable):
 @every_vector
 def test_codabenchs_program_gives_the_known_answers(case, tmp_path, old_python):
     program = program_source(*columns_of(case))
-    done, scores = run_codabench(
-        tmp_path, program, csv_text(case["solution"]), submission_text(case), old_python
-    )
+    done, scores = run_codabench(tmp_path, program, csv_text(case["solution"]), submission_text(case), old_python)
     kind = {1: "submission", 2: "solution"}
     assert agrees(case, scores["score"] if scores else kind[done.returncode])
     assert (scores is None) == (done.returncode != 0)
@@ -184,6 +178,13 @@ def test_codabenchs_program_is_python_3_8_and_needs_the_standard_library_alone(m
     ast.parse(source, feature_version=(3, 8))
     imported = {name.split(".")[0] for name in re.findall(r"^(?:from|import) (\S+)", source, re.MULTILINE)}
     assert imported <= sys.stdlib_module_names
+
+
+def test_a_fault_of_a_submission_is_told_line_by_line_and_nothing_else(tmp_path):
+    program = program_source(TASKS["f1_samples"](), Columns("Id", ("Expected",), ("Predicted",)))
+    done, scores = run_codabench(tmp_path, program, "Id,Expected\n1,777\n", "Id,Predicted\n1,5 x 6.0\n")
+    assert (done.returncode, done.stdout, scores) == (1, "", None)
+    assert [line.split(": ")[1][:5] for line in done.stderr.splitlines()] == ["'x' i", "'6.0'"]
 
 
 def test_a_fault_of_the_truth_is_told_to_participants_without_any_detail(tmp_path):
@@ -266,6 +267,14 @@ def test_options_of_the_recipe_are_the_exported_metrics_defaults(tmp_path):
     assert "beta: float = 2.0," in source
 
 
+def test_what_build_writes_can_be_exported(built, tmp_path):
+    launch = export_kaggle(built.folder, tmp_path / "kaggle")
+    export_codabench(built.folder, tmp_path / "bundle.zip")
+    assert launch == built.launch
+    solution = unpacked(tmp_path / "bundle.zip", tmp_path / "bundle") / "reference_data" / "solution.csv"
+    assert solution.read_bytes() == (tmp_path / "kaggle" / "solution.csv").read_bytes()
+
+
 def unpacked(bundle_path, folder):
     with zipfile.ZipFile(bundle_path) as archive:
         archive.extractall(folder)
@@ -306,9 +315,7 @@ def test_every_file_that_competition_yaml_names_is_in_the_bundle(tmp_path, usage
     named += re.findall(r'(?:image|terms): "([\w./]+)"', text)
     assert len(named) >= 7
     assert all((folder / name).exists() for name in named)
-    assert set(re.findall(r"key: (\w+), index", text)) == (
-        {"public", "score", "private"} if usage else {"score"}
-    )
+    assert set(re.findall(r"key: (\w+), index", text)) == ({"public", "score", "private"} if usage else {"score"})
     assert 'title: "Flora: a “test”"' in text
 
 
@@ -358,6 +365,11 @@ def test_an_export_overwrites_no_folder(tmp_path):
     with pytest.raises(OutputError, match="is there already"):
         export_kaggle(data, data)
     assert (data / "manifest.json").exists()
+
+
+def test_a_parameter_does_not_draw_its_namesake_into_the_file():
+    source = bundle("def count(PARTS):\n    return len(PARTS)\n", "doc", postponed_annotations=False)
+    assert "PARTS = {" not in source
 
 
 def test_two_definitions_of_one_name_cannot_meet_in_one_file(monkeypatch):

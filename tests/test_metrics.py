@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import f1_score, roc_auc_score
@@ -23,15 +23,16 @@ from spatialsplit.metrics import (
 )
 from spatialsplit.metrics.strings import MATCHINGS, clean_truths, count_matches
 
+unhurried = settings(deadline=None, max_examples=60)  # other work may share the machine
 labels = st.integers(0, 12)
 label_sets = st.frozensets(labels, min_size=1, max_size=6)
 label_lists = st.lists(labels, max_size=8)
 set_rows = st.lists(st.tuples(label_sets, label_lists), min_size=1, max_size=8)
 candidate_rows = st.lists(st.tuples(labels, label_lists), min_size=1, max_size=8)
 confidences = st.floats(-5, 5, allow_nan=False)
-images = st.lists(
-    st.tuples(label_sets, label_lists, st.booleans(), confidences), min_size=2, max_size=9
-).filter(lambda rows: len({is_out for _, _, is_out, _ in rows}) == 2)
+images = st.lists(st.tuples(label_sets, label_lists, st.booleans(), confidences), min_size=2, max_size=9).filter(
+    lambda rows: len({is_out for _, _, is_out, _ in rows}) == 2
+)
 phrases = st.lists(st.sampled_from("abcde"), min_size=1, max_size=4).map(" ".join)
 phrase_rows = st.lists(
     st.tuples(st.lists(phrases, min_size=1, max_size=4), st.lists(phrases, max_size=4)),
@@ -54,6 +55,7 @@ SCORERS = {
 
 
 @pytest.mark.parametrize("metric", SCORERS)
+@unhurried
 @given(data=st.data())
 def test_the_order_of_rows_changes_nothing_not_even_the_last_digit(metric, data):
     rows_strategy, scorer = SCORERS[metric]
@@ -62,6 +64,7 @@ def test_the_order_of_rows_changes_nothing_not_even_the_last_digit(metric, data)
 
 
 @pytest.mark.parametrize("metric", ["f1_samples", "top_k_error"])
+@unhurried
 @given(data=st.data())
 def test_the_order_of_labels_changes_nothing_where_sets_are_scored(metric, data):
     rows_strategy, scorer = SCORERS[metric]
@@ -70,6 +73,7 @@ def test_the_order_of_labels_changes_nothing_where_sets_are_scored(metric, data)
     assert scorer(shuffled) == scorer(rows)
 
 
+@unhurried
 @given(images)
 def test_any_increasing_map_of_the_confidence_changes_nothing(rows):
     truths, answers, out, confidence = columns(rows)
@@ -78,6 +82,7 @@ def test_any_increasing_map_of_the_confidence_changes_nothing(rows):
     assert fathomnet_score(truths, answers, out, mapped) == fathomnet_score(truths, answers, out, confidence)
 
 
+@unhurried
 @given(set_rows, st.data())
 def test_a_wrong_label_never_helps_f1(rows, data):
     truths, answers = columns(rows)
@@ -86,6 +91,7 @@ def test_a_wrong_label_never_helps_f1(rows, data):
     assert f1_samples(truths, worse) <= f1_samples(truths, answers)
 
 
+@unhurried
 @given(label_sets, label_lists, st.integers(0, 8), st.sampled_from(["keep_rank", "compact"]))
 def test_a_wrong_label_anywhere_never_helps_average_precision(truth, ranking, place, duplicates):
     worse = [*ranking[:place], WRONG, *ranking[place:]]
@@ -93,6 +99,7 @@ def test_a_wrong_label_anywhere_never_helps_average_precision(truth, ranking, pl
     assert average_precision_at_k(truth, worse, duplicates=duplicates) <= before
 
 
+@unhurried
 @given(candidate_rows, st.integers(0, 8))
 def test_a_wrong_candidate_never_lowers_the_top_k_error(rows, place):
     truths, answers = columns(rows)
@@ -102,6 +109,7 @@ def test_a_wrong_candidate_never_lowers_the_top_k_error(rows, place):
 
 
 @pytest.mark.parametrize("metric", ["f1_samples", "top_k_error"])
+@unhurried
 @given(data=st.data())
 def test_the_whole_is_the_weighted_mean_of_its_parts(metric, data):
     rows_strategy, scorer = SCORERS[metric]
@@ -119,12 +127,14 @@ def test_an_auc_is_no_mean_of_its_parts():
     assert fathomnet_score(lists, lists, out, confidence) == 0.75
 
 
+@unhurried
 @given(set_rows)
 def test_a_perfect_answer_is_the_optimum_of_f1(rows):
     truths = [truth for truth, _ in rows]
     assert f1_samples(truths, truths) == 1
 
 
+@unhurried
 @given(images)
 def test_a_perfect_answer_is_the_optimum_of_fathomnet(rows):
     truths, _, out, _ = columns(rows)
@@ -132,6 +142,7 @@ def test_a_perfect_answer_is_the_optimum_of_fathomnet(rows):
 
 
 @pytest.mark.parametrize("matching", ["greedy", "optimal", "pred_major", "any_overlap"])
+@unhurried
 @given(phrase_rows)
 def test_a_perfect_answer_is_the_optimum_of_jaccard(matching, rows):
     """Not of per_truth: it lets two truths with equal sets of tokens choose the same prediction."""
@@ -139,6 +150,7 @@ def test_a_perfect_answer_is_the_optimum_of_jaccard(matching, rows):
     assert jaccard_fbeta(truths, list(map(clean_truths, truths)), matching=matching) == 1
 
 
+@unhurried
 @given(set_rows, st.floats(0.25, 4))
 def test_f1_agrees_with_scikit_learn(rows, beta):
     truths, answers = columns(rows)
@@ -149,12 +161,14 @@ def test_f1_agrees_with_scikit_learn(rows, beta):
     assert 0 <= f1_samples(truths, answers, beta=beta) <= 1
 
 
+@unhurried
 @given(images)
 def test_auc_agrees_with_scikit_learn(rows):
     _, _, out, confidence = columns(rows)
     assert rescaled_auc(out, confidence) == pytest.approx(2 * roc_auc_score(out, confidence) - 1, abs=1e-12)
 
 
+@unhurried
 @given(st.lists(phrases, min_size=1, max_size=6), st.lists(phrases, max_size=6))
 def test_optimal_matching_agrees_with_an_assignment_solver(truths, answers):
     truths = clean_truths(truths)
@@ -165,6 +179,7 @@ def test_optimal_matching_agrees_with_an_assignment_solver(truths, answers):
     assert count_matches(truths, answers, "optimal") == (hits, len(answers) - hits, len(truths) - hits)
 
 
+@unhurried
 @given(st.lists(phrases, min_size=1, max_size=6), st.lists(phrases, max_size=6))
 def test_no_matching_that_is_one_to_one_beats_the_optimal_one(truths, answers):
     truths = clean_truths(truths)
@@ -175,6 +190,37 @@ def test_no_matching_that_is_one_to_one_beats_the_optimal_one(truths, answers):
 @pytest.mark.parametrize("matching", MATCHINGS)
 def test_a_row_without_predictions_has_only_false_negatives(matching):
     assert count_matches(["a b", "c"], [], matching) == (0, 0, 2)
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+@unhurried
+@given(data=st.data())
+def test_the_order_in_which_strings_are_listed_changes_nothing(matching, data):
+    truths, answers = clean_truths(data.draw(st.lists(phrases, max_size=4))), data.draw(st.lists(phrases, max_size=4))
+    shuffled = data.draw(st.permutations(answers))
+    assert count_matches(truths, shuffled, matching) == count_matches(truths, answers, matching)
+
+
+@pytest.mark.parametrize(
+    ("matching", "truths", "answers", "counts"),
+    [
+        ("greedy", ["a x y z", "b x"], ["b x"], (1, 0, 1)),  # what does not match uses nothing up
+        ("pred_major", ["a b c", "d", "e"], ["a"], (0, 1, 2)),  # here it does: the truth is no false negative
+        ("any_overlap", ["a b c", "d"], ["a"], (0, 1, 1)),  # a shared token is enough not to be missed
+        ("any_overlap", ["a"], ["a", "a"], (2, 0, 0)),
+        ("per_truth", ["a b", "a b c"], ["a b"], (1, 0, 0)),
+        ("per_truth_multi", ["a b", "a b c"], ["a b"], (2, 0, 0)),
+        ("optimal", ["a b", "a b c"], ["a b"], (1, 0, 1)),
+    ],
+)
+def test_each_reading_of_the_matching_counts_as_it_says(matching, truths, answers, counts):
+    assert count_matches(truths, answers, matching) == counts
+
+
+@pytest.mark.parametrize("duplicates", ["keep_rank", "compact"])
+def test_a_ranking_is_cut_to_twenty_places_before_anything_else(duplicates):
+    assert average_precision_at_k({1}, [*[WRONG] * 20, 1], duplicates=duplicates) == 0
+    assert average_precision_at_k({1, 2}, [*[1] * 20, 2], duplicates=duplicates) == 0.5
 
 
 def test_a_predicted_set_may_be_any_collection():

@@ -28,13 +28,9 @@ OPTIONS = [
     click.option("--k", type=int, help="Candidates that count in top_k_error (30)."),
     click.option("--on-excess", type=click.Choice(ON_EXCESS), help="What more than k candidates are."),
     click.option("--exact-k", is_flag=True, default=None, help="Refuse fewer than k candidates."),
-    click.option(
-        "--duplicates", type=click.Choice(DUPLICATES), help="What a repeated label is in fathomnet."
-    ),
+    click.option("--duplicates", type=click.Choice(DUPLICATES), help="What a repeated label is in fathomnet."),
     click.option("--matching", type=click.Choice(list(MATCHINGS)), help="How strings meet in jaccard_fbeta."),
-    click.option(
-        "--clean-predictions", is_flag=True, default=None, help="Clean predicted strings as the truth."
-    ),
+    click.option("--clean-predictions", is_flag=True, default=None, help="Clean predicted strings as the truth."),
     click.option("--id-col", help="Name of the id column, where it is not a known one."),
     click.option("--sol-col", help="Name of the truth's column in the solution."),
     click.option("--sub-col", help="Name of the prediction's column in the submission."),
@@ -64,17 +60,11 @@ def check_submission(metric: str, solution: str, submission: str, **options: Any
 @click.command(name="score")
 @metric_options
 @click.option("--groups", type=FILE, help="CSV with the id column and quadratId, for the interval.")
-@click.option(
-    "--resamples", type=click.IntRange(min=0), default=1000, show_default=True, help="0: no interval."
-)
+@click.option("--resamples", type=click.IntRange(min=0), default=1000, show_default=True, help="0: no interval.")
 @click.option("--seed", default="0", show_default=True, help="Seed of the resampling.")
-@click.option(
-    "--per-row", type=click.Path(dir_okay=False), help="Write the numbers of each row (organizers only)."
-)
+@click.option("--per-row", type=click.Path(dir_okay=False), help="Write the numbers of each row (organizers only).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def score(
-    metric: str, solution: str, submission: str, as_json: bool, per_row: str | None, **options: Any
-) -> None:
+def score(metric: str, solution: str, submission: str, as_json: bool, per_row: str | None, **options: Any) -> None:
     """Score a submission: all rows, the Public and the Private ones, with a 95 % interval."""
     own = {name: options.pop(name) for name in ("groups", "resamples", "seed")}
     with _named_faults(solution, submission):
@@ -121,7 +111,7 @@ def _table(result: scoring.Score) -> str:
             lines.append(f"{name:<8} {value:.6f}  {n_rows:>9,} row{'s' if n_rows > 1 else ''}")
     interval = result.interval
     if interval:
-        unit = f"{interval.n_units:,} {'rows' if interval.unit == 'row' else f'values of {interval.unit}'}"
+        unit = f"{interval.n_units:,} {'rows' if interval.unit == 'row' else 'quadrats'}"
         made = f"{interval.resamples:,} resamples of {unit}, seed {interval.seed}"
         lines.append(f"95 % interval of All: {interval.low:.6f} to {interval.high:.6f} ({made})")
     return "\n".join(lines)

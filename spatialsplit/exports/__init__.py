@@ -62,6 +62,11 @@ class Competition:
     launch: Launch = field(repr=False)
 
     @property
+    def title(self) -> str:
+        """The title of [about], or the dataset's name where there is none."""
+        return self.about.get("title") or self.name
+
+    @property
     def has_parts(self) -> bool:
         """Tell whether the solution has Public and Private rows."""
         return "Usage" in self.solution.names
@@ -101,9 +106,7 @@ def open_competition(folder: str | os.PathLike[str]) -> Competition:
     manifest = _read_manifest(root)
     outputs: dict[str, Any] = manifest.get("outputs", {})
     files = {output.get("role"): root / path for path, output in outputs.items()}
-    missing = [
-        role for role in ("solution", "sample_submission") if role not in files or not files[role].exists()
-    ]
+    missing = [role for role in ("solution", "sample_submission") if role not in files or not files[role].exists()]
     if missing:
         needed = "An export needs the whole dataset, with private/."
         raise ManifestError(f"{root} has no file of the role {' and '.join(missing)}. {needed}")
@@ -117,9 +120,7 @@ def open_competition(folder: str | os.PathLike[str]) -> Competition:
     settings = read_settings(metric, options)
     columns = settings.columns_of(solution.names)
     name = str(manifest.get("name", root.name))
-    return Competition(
-        root, name, settings.task, columns, solution, sample, files, recipe.get("about") or {}, launch
-    )
+    return Competition(root, name, settings.task, columns, solution, sample, files, recipe.get("about") or {}, launch)
 
 
 def _read_manifest(root: Path) -> dict[str, Any]:
@@ -127,9 +128,7 @@ def _read_manifest(root: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(TEXT))
     except FileNotFoundError:
-        raise ManifestError(
-            f"{path} is not there. --data is a folder that spatialsplit build has written."
-        ) from None
+        raise ManifestError(f"{path} is not there. --data is a folder that spatialsplit build has written.") from None
     except (ValueError, RecursionError):
         raise ManifestError(f"{path} is not readable as JSON.") from None
     return manifest
@@ -156,7 +155,7 @@ def csv_text(rows: Iterable[Iterable[str]]) -> str:
     Examples
     --------
     >>> csv_text([["Id", "Predicted"], ["1", "2 3"]])
-    'Id,Predicted\\n1,2 3\n'
+    'Id,Predicted\n1,2 3\n'
     """
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)

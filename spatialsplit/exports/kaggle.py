@@ -126,9 +126,7 @@ def metric_source(task: Task, columns: Columns) -> str:
     names = [columns.id, *columns.prediction]
     truth, prediction, result = EXAMPLES[task.metric]
     score = SCORE.format(
-        parameters="\n".join(
-            f"    {name}: {type(value).__name__} = {value!r}," for name, value in options.items()
-        ),
+        parameters="\n".join(f"    {name}: {type(value).__name__} = {value!r}," for name, value in options.items()),
         summary=SUMMARIES[task.metric],
         task=type(task).__name__,
         arguments=", ".join(f"{name}={name}" for name in asdict(task)),

@@ -156,6 +156,4 @@ def _check_distinct(pieces: Iterable[Piece]) -> None:
     names = [name for piece in pieces for name in piece.binds]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise RuntimeError(
-            f"Two portable modules define {', '.join(twice)}; in one file the second would win."
-        )
+        raise RuntimeError(f"Two portable modules define {', '.join(twice)}; in one file the second would win.")

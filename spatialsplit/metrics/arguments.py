@@ -24,9 +24,7 @@ def check_choice(name: str, value: object, known: Sequence[str]) -> None:
 def check_beta(beta: float) -> None:
     """Refuse a weight of recall that is not a positive finite number."""
     if not (0 < beta < math.inf):
-        raise DataError(
-            f"Invalid beta {beta!r}. It weighs recall against precision and must be positive and finite."
-        )
+        raise DataError(f"Invalid beta {beta!r}. It weighs recall against precision and must be positive and finite.")
 
 
 def check_count(name: str, value: int) -> None:
@@ -39,9 +37,7 @@ def check_rows(truths: Sized, *others: Sized) -> None:
     """Refuse arguments that are not row by row the same length, or hold no row."""
     lengths = [len(truths), *map(len, others)]
     if len(set(lengths)) > 1:
-        raise DataError(
-            f"Truth and predictions have different numbers of rows: {', '.join(map(str, lengths))}."
-        )
+        raise DataError(f"Truth and predictions have different numbers of rows: {', '.join(map(str, lengths))}.")
     if not lengths[0]:
         raise SolutionError("There is no row to score.")
 

@@ -163,9 +163,7 @@ def top_k_error(
     return mean(map(top_k_miss, truths, predictions, repeat(k)))
 
 
-def candidates_fault(
-    n_candidates: int, k: int, on_excess: str = "error", exact_k: bool = False
-) -> str | None:
+def candidates_fault(n_candidates: int, k: int, on_excess: str = "error", exact_k: bool = False) -> str | None:
     """Say what is wrong with a number of candidates, or None.
 
     Examples

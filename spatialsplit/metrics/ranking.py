@@ -111,9 +111,7 @@ def rescaled_auc(truths: Sequence[int], scores: Sequence[float]) -> float:
     positives = sum(map(bool, truths))
     negatives = len(truths) - positives
     if not positives or not negatives:
-        raise SolutionError(
-            "All rows are of one class, so the AUC is undefined. Each part needs rows of both."
-        )
+        raise SolutionError("All rows are of one class, so the AUC is undefined. Each part needs rows of both.")
     # whole numbers until the last line: twice the pairs in the right order, a tie being one
     twice_right, below = 0, 0
     ordered = sorted(map(_score_and_class, scores, truths), key=itemgetter(0))
@@ -191,8 +189,6 @@ def _fathomnet_precision(truth: Collection[Hashable], ranking: Sequence[Hashable
     return average_precision_at_k(truth, ranking, k=FATHOMNET_PLACES, duplicates=duplicates)
 
 
-def combine_fathomnet(
-    precisions: Sequence[float], osd_truths: Sequence[int], osd_scores: Sequence[float]
-) -> float:
+def combine_fathomnet(precisions: Sequence[float], osd_truths: Sequence[int], osd_scores: Sequence[float]) -> float:
     """Average the mean of the images' average precisions and the rescaled AUC."""
     return (rescaled_auc(osd_truths, osd_scores) + mean(precisions)) / 2

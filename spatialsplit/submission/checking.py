@@ -53,9 +53,7 @@ class Solution:
         An AUC or a pooled F score of the whole is no mean of its parts'.
         """
         tallies = list(map(task.tally, self.truths, predictions))
-        return {
-            part: task.combine([tallies[row] for row in rows]) for part, rows in self.parts.items()
-        }, tallies
+        return {part: task.combine([tallies[row] for row in rows]) for part, rows in self.parts.items()}, tallies
 
 
 class RowComplaints:
@@ -169,9 +167,7 @@ def check_header(table: Table, expected: Sequence[str], faults: Faults, *, more_
     extra = [name for name in table.names if name not in expected]
     if len(missing) == len(expected):
         found = ",".join(map(shortened, table.names))
-        faults.add(
-            "header", f"{where}: the header must be '{','.join(expected)}' and is '{found}'. Is it missing?"
-        )
+        faults.add("header", f"{where}: the header must be '{','.join(expected)}' and is '{found}'. Is it missing?")
         return
     for name in missing:
         meant = nearest_name(name, extra)
@@ -214,12 +210,22 @@ def _read_id(cell: str, integer_ids: bool, complain: RowComplaints) -> Any:
     if not cell:
         complain.id_fault("id", cell, "is empty.")
         return None
-    if not integer_ids:
-        return cell
-    if INTEGER.fullmatch(cell):
-        return int(cell)
-    complain.id_fault("id", cell, integer_fault(cell))
-    return None
+    row_id = row_key(cell, integer_ids)
+    if integer_ids and row_id is cell:
+        complain.id_fault("id", cell, integer_fault(cell))
+        return None
+    return row_id
+
+
+def row_key(cell: str, integer_ids: bool) -> Any:
+    """Give what an id is compared as: an integer where ids are integers and this is one, else its text.
+
+    Examples
+    --------
+    >>> row_key("007", True), row_key("007", False)
+    (7, '007')
+    """
+    return int(cell) if integer_ids and INTEGER.fullmatch(cell) else cell
 
 
 def _check_ids(complain: RowComplaints, integer_ids: bool, found: Iterable[Any], ids: Sequence[Any]) -> None:
@@ -227,20 +233,16 @@ def _check_ids(complain: RowComplaints, integer_ids: bool, found: Iterable[Any],
     unknown = [row_id for row_id in sent if row_id not in known]
     column = complain.columns[0]
     if sent and len(unknown) == len(sent):
-        text = (
-            f"none of the {len(sent):,} ids is one of the test's {len(known):,} (first: {first_few(sent)})."
-        )
+        text = f"none of the {len(sent):,} ids is one of the test's {len(known):,} (first: {first_few(sent)})."
         complain.faults.add("unknown", f"column {column}: {text} Is this the file of another test set?")
         return
     _note_unknown(complain, integer_ids, set(unknown))
-    cut = {int(cell) if integer_ids and INTEGER.fullmatch(cell) else cell for cell in complain.table.cut_ids}
+    cut = {row_key(cell, integer_ids) for cell in complain.table.cut_ids}
     present = cut.union(sent)
     missing = [row_id for row_id in ids if row_id not in present]
     if missing:
         text = f"{len(missing):,} of {len(known):,} ids are missing (first: {first_few(missing, shown=10)})."
-        complain.faults.add(
-            "missing", f"column {column}: {text} Every id needs a row; an empty prediction is legal."
-        )
+        complain.faults.add("missing", f"column {column}: {text} Every id needs a row; an empty prediction is legal.")
 
 
 def _note_unknown(complain: RowComplaints, integer_ids: bool, unknown: set[Any]) -> None:
@@ -248,7 +250,7 @@ def _note_unknown(complain: RowComplaints, integer_ids: bool, unknown: set[Any])
         return
     for row, cell in enumerate(complain.table.column(complain.columns[0])):
         complain.row = row
-        if (int(cell) if integer_ids and INTEGER.fullmatch(cell) else cell) in unknown:
+        if row_key(cell, integer_ids) in unknown:
             complain.id_fault("unknown", cell, "is not an id of the test.")
 
 

@@ -119,9 +119,7 @@ def _scorer(
     return _mean_scorer(tallies, members, n_groups)
 
 
-def _group_sums(
-    columns: Sequence[Sequence[int]], members: NDArray[np.int64], n_groups: int
-) -> NDArray[np.int64]:
+def _group_sums(columns: Sequence[Sequence[int]], members: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
     import numpy as np
 
     values = np.array(columns, np.int64)

@@ -50,9 +50,7 @@ class Launch:
         return lines
 
 
-def check_launch(
-    solution: Any, sample_submission: Any, metric: str = "f1_samples", **options: object
-) -> Launch:
+def check_launch(solution: Any, sample_submission: Any, metric: str = "f1_samples", **options: object) -> Launch:
     """Score four submissions of known quality, and refuse a competition that they show to be broken.
 
     Parameters
@@ -116,9 +114,7 @@ def _submissions(task: Task, truth: Solution, columns: Columns, sample: Any) -> 
     names = [columns.id, *columns.prediction]
     rows = range(1, len(truth.ids) + 1)
     empty = [[str(row_id), "", *("0" for _ in task.more_names)] for row_id in truth.ids]
-    perfect = [
-        [str(row_id), *_perfect_cells(task, truth.truths[row])] for row, row_id in enumerate(truth.ids)
-    ]
+    perfect = [[str(row_id), *_perfect_cells(task, truth.truths[row])] for row, row_id in enumerate(truth.ids)]
     return [
         ("sample", as_table(sample)),
         ("empty", Table(names, empty, rows)),

@@ -8,7 +8,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from spatialsplit.errors import DataError, SolutionError, first_few
-from spatialsplit.submission.checking import Columns, Solution, read_ids, read_solution, read_submission
+from spatialsplit.submission.checking import (
+    Columns,
+    Solution,
+    read_ids,
+    read_solution,
+    read_submission,
+    row_key,
+)
 from spatialsplit.submission.intervals import Interval, resampled_interval
 from spatialsplit.submission.settings import Settings, read_settings
 from spatialsplit.submission.tables import SEPARATORS, Table, as_table
@@ -73,9 +80,7 @@ class Score:
         return [(row_id, *row) for row_id, row in zip(self.ids, rows, strict=True)]
 
 
-def check_submission(
-    solution: Any, submission: Any, metric: str = "f1_samples", **options: object
-) -> tuple[str, ...]:
+def check_submission(solution: Any, submission: Any, metric: str = "f1_samples", **options: object) -> tuple[str, ...]:
     """Check a submission as the scorer would, and say all that is wrong with it at once.
 
     Parameters
@@ -170,9 +175,7 @@ def score(
     parts, tallies = truth.scores(settings.task, predictions)
     interval = None
     if resamples:
-        interval = resampled_interval(
-            settings.task, tallies, members, unit=unit, resamples=resamples, seed=seed
-        )
+        interval = resampled_interval(settings.task, tallies, members, unit=unit, resamples=resamples, seed=seed)
     sizes = {part: len(rows) for part, rows in truth.parts.items()}
     return Score(
         metric=metric,
@@ -229,12 +232,10 @@ def _groups_of(
 def _read_groups(table: Table, id_column: str, task: Task, ids: Sequence[Any]) -> list[str]:
     for name in (id_column, GROUP_COLUMN):
         if name not in table.names:
-            raise DataError(
-                f"The table of groups has no column '{name}'. It needs '{id_column}' and '{GROUP_COLUMN}'."
-            )
+            raise DataError(f"The table of groups has no column '{name}'. It needs '{id_column}' and '{GROUP_COLUMN}'.")
     of_id: dict[Any, str] = {}
     for text, group in zip(table.column(id_column), table.column(GROUP_COLUMN), strict=True):
-        row_id = int(text) if task.integer_ids and text.isdecimal() else text
+        row_id = row_key(text, task.integer_ids)
         if of_id.setdefault(row_id, group) != group:
             raise DataError(
                 f"The table of groups has {id_column} {row_id} in two quadrats: {of_id[row_id]} and {group}."
@@ -250,9 +251,7 @@ def _read_groups(table: Table, id_column: str, task: Task, ids: Sequence[Any]) -
 def write_per_row(result: Score, path: str | os.PathLike[str]) -> None:
     """Write the numbers of each row as CSV. They tell about the truth: for the organizer alone."""
     lines = [",".join(result.columns)]
-    lines += [
-        ",".join("" if cell is None else _quoted(str(cell)) for cell in row) for row in result.per_row()
-    ]
+    lines += [",".join("" if cell is None else _quoted(str(cell)) for cell in row) for row in result.per_row()]
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write("\n".join(lines) + "\n")
 

@@ -45,9 +45,7 @@ class Settings:
 
     def is_blind(self, table_names: Sequence[str]) -> bool:
         """Tell whether a table has ids but no truth, as a blinded test table."""
-        return not any(
-            name in table_names for name in ([self.sol_col] if self.sol_col else self.task.answer_names)
-        )
+        return not any(name in table_names for name in ([self.sol_col] if self.sol_col else self.task.answer_names))
 
     def columns_of_blind(self, names: Sequence[str]) -> tuple[str, Columns]:
         """Find the id column of a blinded table, and what a submission for it has to have.
@@ -92,9 +90,7 @@ def read_settings(metric: str, options: Mapping[str, object]) -> Settings:
         if name in COLUMN_OPTIONS:
             continue
         if name not in known:
-            raise DataError(
-                f"Unknown option {name!r} of {metric}. Known: {', '.join((*known, *COLUMN_OPTIONS))}."
-            )
+            raise DataError(f"Unknown option {name!r} of {metric}. Known: {', '.join((*known, *COLUMN_OPTIONS))}.")
         _check_type(metric, name, value, known[name])
     own = {name: value for name, value in options.items() if name not in COLUMN_OPTIONS}
     columns = {name: str(options[name]) for name in COLUMN_OPTIONS if options.get(name) is not None}

@@ -138,9 +138,7 @@ def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterat
         faults.append(("file", f"line {line}: holds a NUL character. Save the file as CSV in UTF-8."))
         return
     former_limit = csv.field_size_limit(LARGEST_CELL)
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
-    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
     before = 0
     try:
         for cells in reader:
@@ -148,9 +146,7 @@ def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterat
                 yield before + 1, cells
             before = reader.line_num
     except csv.Error:
-        faults.append(
-            ("file", f"line {before + 1}: a quotation mark is opened and not closed, or followed by text.")
-        )
+        faults.append(("file", f"line {before + 1}: a quotation mark is opened and not closed, or followed by text."))
     finally:
         csv.field_size_limit(former_limit)
 

@@ -69,9 +69,7 @@ class LabelReader(dict):  # type: ignore[type-arg]  # dict[str, int] as a base c
         label = self[token] = int(token) if self.is_integer else token
         return label
 
-    def read(
-        self, cell: str, position: int, complain: Callable[[str, int, str, str], None]
-    ) -> tuple[Any, ...] | None:
+    def read(self, cell: str, position: int, complain: Callable[[str, int, str, str], None]) -> tuple[Any, ...] | None:
         """Give the labels of a cell in their order, or None after complaining of each bad one."""
         tokens = cell.split()
         try:
@@ -164,9 +162,7 @@ class F1Samples(Task):
         labels = self._reader.read(cells[0], 0, complain)
         place = first_unsorted(labels) if labels and self.require_sorted else 0
         if labels and place:
-            fault = (
-                f"does not come after {labels[place - 1]!r}. Labels must be strictly increasing, each once."
-            )
+            fault = f"does not come after {labels[place - 1]!r}. Labels must be strictly increasing, each once."
             complain("order", 0, str(labels[place]), fault)
         return labels
 

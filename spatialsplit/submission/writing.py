@@ -122,9 +122,7 @@ def threshold_sets(
     """
     scores, ids = _by_species(probabilities, species_ids)
     if not 0 <= at_least <= len(ids):
-        raise DataError(
-            f"Invalid at_least {at_least}. It must lie between 0 and the number of species, {len(ids)}."
-        )
+        raise DataError(f"Invalid at_least {at_least}. It must lie between 0 and the number of species, {len(ids)}.")
     chosen = []
     for row in scores:
         places = np.flatnonzero(row >= threshold)
@@ -132,16 +130,12 @@ def threshold_sets(
     return chosen
 
 
-def _by_species(
-    probabilities: ArrayLike, species_ids: Collection[int]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _by_species(probabilities: ArrayLike, species_ids: Collection[int]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     scores = np.atleast_2d(np.asarray(probabilities))
     ids = np.asarray(species_ids, np.int64)
     if scores.ndim != 2 or ids.shape != scores.shape[1:] or len(np.unique(ids)) != len(ids):
         shapes = f"{scores.shape} and {ids.shape}"
-        raise DataError(
-            f"Probabilities and species ids do not fit: shapes {shapes}. A column a species, each once."
-        )
+        raise DataError(f"Probabilities and species ids do not fit: shapes {shapes}. A column a species, each once.")
     if not np.isfinite(scores).all():
         raise DataError("Probabilities must be finite; some are missing or infinite.")
     order = np.argsort(ids)
