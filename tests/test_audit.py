@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from spatialsplit import audit as audit_module
 from spatialsplit.audit import audit_dataset
 from spatialsplit.cli.auditing import audit
 from spatialsplit.errors import DataError
@@ -513,3 +518,46 @@ def test_without_a_manifest_a_column_off_the_list_is_an_open_question(tmp_path: 
     label_the_blinded_table(made)
     public = made.write(tmp_path / "labelled") / "public"
     assert "no_label_in_blind" in audit_dataset(public).failed
+
+
+def test_a_survey_that_is_nowhere_is_an_offender(tmp_path: Path) -> None:
+    """It cannot be shown to be in one subset, and must not be passed over in silence."""
+    made = example()
+    move(made, made.rows(TRAIN)[0]["surveyId"], ("", 95.0))  # type: ignore[arg-type]
+    found = {check.name: check for check in audit_dataset(made.write(tmp_path / "dataset")).checks}
+    assert "has no place on the grid" in found["quadrats_in_one_subset"].detail
+
+
+FORBIDDEN = ("crs", "distances", "draw", "po_filter", "quadrats", "split", "surveys", "occurrences", "tables", "build")
+
+
+def test_the_audit_imports_nothing_that_built_the_dataset() -> None:
+    """A judge that uses the build's own arithmetic repeats its mistakes."""
+    imported = set()
+    for path in Path(audit_module.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                imported.add(node.module or "")
+            elif isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+    ours = {name for name in imported if name.split(".")[0] == "spatialsplit"}
+    assert {name for name in ours if not name.startswith("spatialsplit.audit")} == {"spatialsplit.errors"}
+    assert not any(name.split(".")[1] in FORBIDDEN for name in ours)
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_damaged_files_give_a_report_or_one_line(data: st.DataObject) -> None:
+    """Whatever somebody else's files hold, there is no traceback."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = example(side=4).write(Path(name) / "dataset")
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        path = data.draw(st.sampled_from(files))
+        content = path.read_bytes()
+        start = data.draw(st.integers(0, len(content)))
+        stop = start + data.draw(st.sampled_from([0, 1, 7, 300]))
+        junk = data.draw(
+            st.sampled_from([b"", b"\x00", b'"', b"\n", b",", b"\xff", b"1e400", b"nan", b"{}", b"9" * 400])
+        )
+        path.write_bytes(content[:start] + junk + content[stop:])
+        assert len(audit_dataset(folder).checks) == len(NAMES)

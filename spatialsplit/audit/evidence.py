@@ -18,7 +18,7 @@ import pandas as pd
 from spatialsplit.audit.grids import Grid, grid_of_labels
 from spatialsplit.audit.published import Published, joins_val
 from spatialsplit.audit.report import CannotRun
-from spatialsplit.audit.tables import Table, Unreadable
+from spatialsplit.audit.tables import Table, Unreadable, on_earth
 
 if TYPE_CHECKING:
     from spatialsplit.audit.presence_only import PresenceOnly
@@ -166,8 +166,9 @@ def survey_rows(table: Table, role: str, keys: Sequence[str], *, subset: str, ow
     rows["subset"] = given["subset"] if told else subset
     rows["survey"] = given.get("surveyId", "")
     rows["key"] = _joined(given, keys) if keys and all(key in given for key in keys) else ""
-    for word in ("lon", "lat"):
-        rows[word] = given.get(word, np.nan)
+    lon, lat = (np.asarray(given.get(word, np.full(len(rows), np.nan)), dtype=float) for word in ("lon", "lat"))
+    there = on_earth(lon, lat)
+    rows["lon"], rows["lat"] = np.where(there, lon, np.nan), np.where(there, lat, np.nan)
     for word in ("speciesId", *DAY_WORDS):
         rows[word] = given.get(word, "")
     rows["file"], rows["line"] = table.name, np.arange(2, len(rows) + 2)

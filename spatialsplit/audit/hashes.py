@@ -11,7 +11,7 @@ from typing import Any
 from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.published import MANIFEST, STANDARD_ROLES, TABLE_ENDINGS, Published, files_below, is_inside
 from spatialsplit.audit.report import CannotRun, Finding, finding
-from spatialsplit.audit.tables import Table, Unreadable, open_table
+from spatialsplit.audit.tables import Table, Unreadable, is_file, open_table
 
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -44,7 +44,7 @@ def files_match_manifest(evidence: Evidence) -> Finding:
 
 def _once(name: str, why: str, outputs: dict[str, Any] | None, published: Published) -> Iterator[str]:
     """Say what is broken, but leave a missing output to the comparison of outputs."""
-    if name in (outputs or {}) and not published.path(name).is_file():
+    if name in (outputs or {}) and not is_file(published.path(name)):
         return
     yield why
 
@@ -64,10 +64,13 @@ class _Hashes:
 
 
 def _sha256(path: Path) -> str | None:
-    if not path.is_file():
+    if not is_file(path):
         return None
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return "unreadable"
 
 
 def _output(evidence: Evidence, reader: _Hashes, name: str, entry: dict[str, Any]) -> Iterator[str]:
@@ -75,7 +78,7 @@ def _output(evidence: Evidence, reader: _Hashes, name: str, entry: dict[str, Any
     if not is_inside(name):
         yield f"{name} leads out of the folder"
         return
-    if not path.is_file():
+    if not is_file(path):
         yield f"{name} is missing"
         return
     size = path.stat().st_size

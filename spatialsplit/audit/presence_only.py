@@ -17,7 +17,7 @@ from spatialsplit.audit.copies import HeldOutRecords, copy_lines
 from spatialsplit.audit.evidence import DAY_WORDS, Evidence
 from spatialsplit.audit.geometry import Nearest, Sites
 from spatialsplit.audit.report import SHOWN, CannotRun, Finding
-from spatialsplit.audit.tables import Table, Unreadable
+from spatialsplit.audit.tables import Table, Unreadable, on_earth
 
 _BATCH = 1 << 19
 
@@ -70,7 +70,7 @@ def look_at(tables: Sequence[Table], evidence: Evidence) -> PresenceOnly:
     for table, line, batch in _all_batches(tables, judges.further):
         found.n_rows += len(batch["lon"])
         found.species.update(_counts(batch.get("speciesId")))
-        there = np.isfinite(batch["lon"]) & np.isfinite(batch["lat"])
+        there = on_earth(batch["lon"], batch["lat"])
         found.n_without_place += int((~there).sum())
         batch = {word: column[there] for word, column in batch.items()}
         batch["line"] = np.flatnonzero(there) + line

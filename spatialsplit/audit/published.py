@@ -193,7 +193,9 @@ def _standard_files(published: Published) -> list[str]:
 
 def _open(path: Path, name: str, entry: Mapping[str, Any]) -> Table:
     columns = [column for column in entry.get("columns") or [] if isinstance(column, dict)]
-    means = {str(column["means"]): str(column["name"]) for column in columns if column.get("means")}
+    means = {
+        str(column["means"]): str(column["name"]) for column in columns if column.get("means") and column.get("name")
+    }
     separator = entry.get("separator")
     return open_table(path, name=name, separator=separator if isinstance(separator, str) else None, means=means)
 

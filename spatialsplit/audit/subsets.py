@@ -10,6 +10,8 @@ import pandas as pd
 from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.report import CannotRun, Finding, finding
 
+_NAMING = ("subset", "survey", "key", "line", "file")
+
 
 def surveys_in_one_subset(evidence: Evidence) -> Finding:
     """Look for surveys in two subsets, by `surveyId` and by the keys, and for surveys at two places."""
@@ -55,10 +57,14 @@ def quadrats_in_one_subset(evidence: Evidence) -> Finding:
     stands = _stands(evidence)
     if stands["subset"].nunique() < 2:
         raise CannotRun("there are no two subsets to compare")
-    problems = _shared(stands)
+    shared = _shared(stands)
+    by_quadrat = shared.groupby("quadrat", sort=False)
+    problems = [f"quadrat {label} holds {_surveys_in_files(group)}" for label, group in by_quadrat]
+    if evidence.published is not None:
+        problems += _nowhere(evidence)
     listed = _listed(evidence)
     if listed is not None:
-        problems += _not_as_listed(stands, listed, known={line.split()[1] for line in problems})
+        problems += _not_as_listed(stands, listed, known=set(shared["quadrat"]))
     return finding(problems, f"{stands['quadrat'].nunique()} quadrats of {evidence.grid.name}")
 
 
@@ -68,16 +74,24 @@ def _stands(evidence: Evidence) -> pd.DataFrame:
     return stands[stands["quadrat"] != ""]
 
 
-def _shared(stands: pd.DataFrame) -> list[str]:
-    different = stands.drop_duplicates(["quadrat", "subset"])
-    shared = different[different.duplicated("quadrat", keep=False)].sort_values(["quadrat", "subset"], kind="stable")
+def _nowhere(evidence: Evidence) -> list[str]:
+    """Name the surveys that no quadrat can be given to: what is nowhere cannot be shown to be in one subset."""
+    lost = evidence.places[evidence.quadrat_of_places == ""]
     return [
-        f"quadrat {label} holds {_surveys_in_files(group)}" for label, group in shared.groupby("quadrat", sort=False)
+        f"{subset} survey {survey or key} (line {line} of {file}) has no place on the grid"
+        for subset, survey, key, line, file in zip(*(lost[name] for name in _NAMING), strict=True)
     ]
 
 
+def _shared(stands: pd.DataFrame) -> pd.DataFrame:
+    """Give the quadrats of two subsets or more: a row a quadrat and subset, with the first survey."""
+    different = stands.drop_duplicates(["quadrat", "subset"])
+    shared = different[different.duplicated("quadrat", keep=False)]
+    return shared.sort_values(["quadrat", "subset"], kind="stable")
+
+
 def _surveys_in_files(group: pd.DataFrame) -> str:
-    stands = zip(group["subset"], group["survey"], group["key"], group["line"], group["file"], strict=True)
+    stands = zip(*(group[name] for name in _NAMING), strict=True)
     return " and ".join(
         f"{subset} survey {survey or key} (line {line} of {file})" for subset, survey, key, line, file in stands
     )

@@ -147,7 +147,7 @@ def open_table(
         No such file, no header, or a name twice in it.
     """
     shown = path.name if name is None else name
-    if not path.is_file():
+    if not is_file(path):
         raise Unreadable(shown, "cannot be read: there is no such file")
     try:
         if path.suffix in (".parquet", ".pq", ".geoparquet"):
@@ -162,6 +162,25 @@ def open_table(
     if repeated:
         raise Unreadable(shown, f"has the column {repeated[0]!r} more than once")
     return Table(shown, path, separator, header, _meanings(header, means or {}))
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def on_earth(lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
+    """Tell which coordinates are a place.
+
+    Examples
+    --------
+    >>> on_earth(np.array([7.0, 7.0, np.nan, 1e9]), np.array([50.0, 90.1, 50.0, 50.0])).tolist()
+    [True, False, False, False]
+    """
+    return np.asarray((np.abs(lon) <= 360) & (np.abs(lat) <= 90))
 
 
 def _meanings(header: tuple[str, ...], means: Mapping[str, str]) -> dict[str, str]:
