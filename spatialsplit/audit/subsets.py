@@ -93,8 +93,13 @@ def _shared(stands: pd.DataFrame) -> pd.DataFrame:
 def _surveys_in_files(group: pd.DataFrame) -> str:
     stands = zip(*(group[name] for name in _NAMING), strict=True)
     return " and ".join(
-        f"{subset} survey {survey or key} (line {line} of {file})" for subset, survey, key, line, file in stands
+        f"{subset} {_called(survey, key)} (line {line} of {file})" for subset, survey, key, line, file in stands
     )
+
+
+def _called(survey: str, key: str) -> str:
+    """Name a survey by its id or its keys; a table without either has records only."""
+    return f"survey {survey or key}" if survey or key else "record"
 
 
 def _listed(evidence: Evidence) -> pd.DataFrame | None:

@@ -27,15 +27,13 @@ _TABLE = click.Path(path_type=Path)
 @click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Side of a quadrat, metres.")
 @click.option("--origin", default="0,0", show_default=True, help="Corner of a quadrat: easting,northing.")
 @click.option("--grid", "preset", type=click.Choice(["glc2022", "glc2024"]), help="A grid by name.")
-@click.option(
-    "--radius", type=click.FloatRange(min=0), help="No presence-only record may be this near, metres."
-)
+@click.option("--radius", type=click.FloatRange(min=0), help="No presence-only record may be this near, metres.")
 @click.option("--find-grid", is_flag=True, help="Look for the grid that the split respects.")
 @click.option("--seed", help="The revealed seed of a sealed draw.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
 @click.pass_context
 def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: Any) -> None:
-    r"""Prove a split honest from its published files: a dataset folder DIR, or single tables.
+    """Prove a split honest from its published files: a dataset folder DIR, or single tables.
 
     Exit code 0: no check failed (one that cannot run is no failure). 3: a check failed. 1: nothing to audit.
 
@@ -43,7 +41,7 @@ def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: 
     spatialsplit audit dataset
     spatialsplit audit --train a.csv --test b.csv --po c.csv --crs EPSG:3035 --size 10000 --radius 300
     spatialsplit audit --train observations.csv --find-grid
-    """
+    """  # noqa: D301 - the escape is click's mark for lines that stay as they are
     report = _report_of_folder(folder, options) if folder is not None else _report_of_tables(options)
     click.echo(report.as_json() if as_json else report.as_text())
     if not report.passed:
@@ -66,9 +64,7 @@ def _report_of_tables(options: dict[str, Any]) -> AuditReport:
         raise click.UsageError("Give the folder of a dataset, or tables with --train and --test.")
     roles = ("train", "val", "test", "po")
     tables = {role: options[role] for role in roles if options[role]}
-    return audit_tables(
-        tables, grid=_grid(options), radius_m=options["radius"], search_grid=options["find_grid"]
-    )
+    return audit_tables(tables, grid=_grid(options), radius_m=options["radius"], search_grid=options["find_grid"])
 
 
 def _grid(options: dict[str, Any]) -> Grid | None:
