@@ -1,7 +1,7 @@
 """The columns of the field: their names here, their names elsewhere, what they hold.
 
-The one declaration that readers, writers and descriptions share. Darwin Core's and GeoLifeCLEF's names are translated here,
-once, at the door; everything behind it knows the canonical name only. Reading itself stands in `occurrences`.
+The one declaration that readers, writers and descriptions share. Darwin Core's and GeoLifeCLEF's names are translated
+here, once, at the door; everything behind it knows the canonical name only. Reading itself stands in `occurrences`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spatialsplit.errors import DataError, nearest_name
+from spatialsplit.errors import DataError, first_few, nearest_name, shown
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def find_columns(
 ) -> dict[str, int]:
     """Find the position of each wanted column by name: as mapped, by its own name, or by an alias.
 
-    A name given in `mapping` is taken as it is; else the column's own name; else the one alias that the header has. Never by position.
+    A name given in `mapping` is taken as it is; else the column's own name; else the one alias that the header has.
+    Never by position.
 
     Parameters
     ----------
@@ -126,7 +127,8 @@ def find_columns(
     Raises
     ------
     DataError
-        A line for each column that is missing, there twice, or known by two aliases at once.
+        One line for a header that was cut at the wrong separator; else a line for each column that is missing, there
+        twice, known by two aliases at once, or meant by two names.
 
     Examples
     --------
@@ -135,22 +137,37 @@ def find_columns(
     """
     mapping = mapping or {}
     found: dict[str, int] = {}
-    problems: list[str] = []
+    problems = _mapped_twice(mapping, where)
+    missing = False
     for name in [*wanted, *optional]:
         candidates = _candidates(name, header, mapping)
         if len(candidates) == 1:
             found[name] = candidates[0]
         elif candidates:
-            named = ", ".join(f"'{header[i]}'" for i in candidates)
+            named = ", ".join(f"'{shown(header[i])}'" for i in candidates)
             problems.append(
                 f"Column '{name}' could be any of {len(candidates)} columns of {where}: {named}. "
                 f'Say which: columns = {{ {name} = "…" }}.'
             )
         elif name not in optional or name in mapping:
             problems.append(_missing(name, header, mapping, where))
-    if problems:
-        raise DataError(problems)
+            missing = True
+    separated = _wrong_separator(header, where) if missing else None
+    if separated or problems:
+        raise DataError(separated or problems)
     return found
+
+
+def _mapped_twice(mapping: Mapping[str, str], where: str) -> list[str]:
+    names: dict[str, list[str]] = {}
+    for name, theirs in mapping.items():
+        names.setdefault(theirs, []).append(name)
+    return [
+        f"Column '{shown(theirs)}' of {where} is mapped to {' and '.join(ours)} at once. A column holds one thing. "
+        "Correct columns = { … }."
+        for theirs, ours in names.items()
+        if len(ours) > 1
+    ]
 
 
 def _candidates(name: str, header: Sequence[str], mapping: Mapping[str, str]) -> list[int]:
@@ -167,25 +184,24 @@ def _candidates(name: str, header: Sequence[str], mapping: Mapping[str, str]) ->
 def _missing(name: str, header: Sequence[str], mapping: Mapping[str, str], where: str) -> str:
     asked = mapping.get(name, name)
     near = nearest_name(asked, header)
-    hint = f" Did you mean '{near}'?" if near else ""
+    hint = f" Did you mean '{shown(near)}'?" if near else ""
     mapped = f" (for '{name}')" if asked != name else ""
-    shown = ", ".join(header[:12]) + (", …" if len(header) > 12 else "")
-    separated = _wrong_separator(header)
-    if separated:
-        return f"No column '{asked}'{mapped} in {where}: {separated}"
+    has = first_few((shown(column) for column in header), shown=12)
     return (
-        f"No column '{asked}'{mapped} in {where}. It has: {shown}.{hint} "
+        f"No column '{asked}'{mapped} in {where}. It has: {has}.{hint} "
         f'Name it in the recipe: columns = {{ {name} = "…" }}.'
     )
 
 
-def _wrong_separator(header: Sequence[str]) -> str | None:
-    """Tell whether the header looks like one that was cut at the wrong character."""
+def _wrong_separator(header: Sequence[str], where: str) -> str | None:
+    """Say so where the header looks like one that was cut at the wrong character."""
     whole = "".join(header)
-    for mark, name in ((";", ";"), ("\t", "\\t"), (",", ",")):
-        if len(header) <= 2 and whole.count(mark) >= 2:
-            return (
-                f"its header reads '{header[0][:60]}' and holds {whole.count(mark)} '{name}', so the separator is wrong. "
-                f'Say separator = "{name}".'
-            )
-    return None
+    mark = max(";\t,", key=whole.count)
+    if len(header) > 2 or whole.count(mark) < len(header):
+        return None
+    written = "\\t" if mark == "\t" else mark
+    return (
+        f"The header of {where} reads '{shown(header[0], longest=60)}' and holds {whole.count(mark)} '{written}' "
+        "inside "
+        f'its {"column" if len(header) == 1 else "columns"}, so the separator is wrong. Say separator = "{written}".'
+    )

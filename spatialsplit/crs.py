@@ -1,7 +1,7 @@
 """Longitude and latitude to metres and back, by PROJ's default operation with the network off.
 
-Coordinates are always (lon, lat) or (easting, northing), in that order, whatever axis order the CRS declares. Which metres make a
-quadrat stands in `quadrats`; distances need no CRS and stand in `distances`.
+Coordinates are always (lon, lat) or (easting, northing), in that order, whatever axis order the CRS declares. Which
+metres make a quadrat stands in `quadrats`; distances need no CRS and stand in `distances`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pyproj
-import pyproj.network
-from pyproj.exceptions import CRSError
+from pyproj.exceptions import CRSError, ProjError
+from pyproj.network import set_network_enabled  # type: ignore[attr-defined]  # documented there, not listed
 from pyproj.transformer import TransformerGroup
 
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,14 +40,27 @@ def read_crs(crs: str) -> pyproj.CRS:
         return pyproj.CRS.from_user_input(crs)
     except CRSError:
         raise DataError(
-            f"Unknown CRS '{crs}'. It must be a code such as EPSG:3035 or WKT that PROJ can read. Look it up by its EPSG number."
+            f"Unknown CRS '{shown(crs)}'. It must be a code such as EPSG:3035 or WKT that PROJ can read. Look it up "
+            "by its EPSG number."
         ) from None
 
 
 @cache
 def _transformer(source: str, target: str) -> pyproj.Transformer:
-    pyproj.network.set_network_enabled(False)
-    return pyproj.Transformer.from_crs(read_crs(source), read_crs(target), always_xy=True)
+    set_network_enabled(False)
+    for crs in (source, target):
+        if not (read_crs(crs).is_geographic or read_crs(crs).is_projected):
+            raise DataError(
+                f"The CRS {shown(crs)} ({read_crs(crs).name}) has no longitude and latitude, and no easting and "
+                "northing. Coordinates need one that has. Correct crs."
+            )
+    try:
+        return pyproj.Transformer.from_crs(read_crs(source), read_crs(target), always_xy=True)
+    except ProjError as error:
+        raise DataError(
+            f"PROJ knows no way from {shown(source)} to {shown(target)} ({shown(error)}). Coordinates must be "
+            "transformed. Choose another CRS."
+        ) from None
 
 
 def lonlat_to_metres(lon: Floats, lat: Floats, crs: str) -> tuple[Floats, Floats]:
@@ -116,7 +129,7 @@ def is_ballpark(crs: str) -> bool:
     source = read_crs(crs)
     if source == read_crs(WGS84):
         return False
-    pyproj.network.set_network_enabled(False)
+    set_network_enabled(False)
     operations = TransformerGroup(source, read_crs(WGS84), always_xy=True).transformers
     return not operations or "ballpark" in operations[0].description.casefold()
 

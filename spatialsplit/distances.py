@@ -1,14 +1,16 @@
 """Who is near whom, on the WGS84 ellipsoid.
 
-Three sieves, each exact for what it lets through. A bitmap of the sites' surroundings in longitude and latitude turns away most
-records for a few nanoseconds each; a KD-tree on earth-centred coordinates finds the sites whose straight chord is short enough; and
-the geodesic (Karney 2013, as in pyproj.Geod) decides about what is left. A chord is never longer than the geodesic, and by less than
-s³/(23 R²) shorter, so the tree loses nobody. What becomes of the records stands in `po_filter`.
+Three sieves, each exact for what it lets through. A bitmap of the sites' surroundings in longitude and latitude turns
+away most records for a few nanoseconds each; a KD-tree on earth-centred coordinates finds the sites whose straight
+chord is short enough; and the geodesic (Karney 2013, as in pyproj.Geod) decides about what is left. A chord is never
+longer than the geodesic, and by less than s³/(23 R²) shorter, so the tree loses nobody. What becomes of the records
+stands in `po_filter`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,9 @@ TIE_M = 1e-6
 
 MAP_CELLS = 1 << 22
 """Cells of the bitmap, at most: as many as stay in a processor's cache."""
+
+FINEST_DEGREES = 1e-6
+"""The smallest cell: the column of any longitude fits an integer of 32 bits."""
 
 CHUNK_ROWS = 1 << 16
 
@@ -124,7 +129,7 @@ class Sites:
         self._map = _Surroundings(self.lon, self.lat, self.max_radius_m)
         self._places, first = np.unique(np.column_stack([self.lon, self.lat]), axis=0, return_index=True)
         self._first_site = first  # np.unique gives the first of the sites that coincide
-        self._tree = None
+        self._tree: Any = None
 
     def near(self, lon: Floats, lat: Floats, radius_m: float | Floats) -> Near:
         """Find the records with a site at the radius or nearer (d ≤ r), and that site.
@@ -139,7 +144,18 @@ class Sites:
         -------
         Near
             Exactly the records for which pyproj.Geod gives d ≤ r.
+
+        Raises
+        ------
+        DataError
+            A radius is larger than `max_radius_m`, for which these sites were prepared.
         """
+        largest = float(np.max(radius_m, initial=0.0))
+        if not largest <= self.max_radius_m:
+            raise DataError(
+                f"Invalid radius {largest} m. These sites were prepared for radii up to {self.max_radius_m} m. Give a "
+                "larger max_radius_m."
+            )
         candidates = self._map.inside(lon, lat)
         if not candidates.size:
             return Near(candidates, candidates.copy(), np.zeros(0))
@@ -147,7 +163,7 @@ class Sites:
         return self._ask_tree(candidates, lon[candidates], lat[candidates], radius)
 
     def nearest(self, lon: Floats, lat: Floats) -> Near:
-        """Find the nearest site of every record, however far; all records are in the answer where there is a site at all."""
+        """Find the nearest site of every record, however far; without any site there is no answer."""
         if not len(lon) or not self.lon.size:
             return Near(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
         points = earth_centred(lon, lat)
@@ -159,18 +175,19 @@ class Sites:
         points = earth_centred(lon, lat)
         chord, place = self._kd_tree().query(points, k=1, distance_upper_bound=self.max_radius_m + 0.01)
         reached = np.flatnonzero(chord <= radius + 0.001)  # a chord is no longer than the geodesic, but for noise
-        record, lon, lat, radius, points = (array[reached] for array in (record, lon, lat, radius, points))
-        distance, site = self._nearest(lon, lat, points, chord[reached], place[reached])
-        hit = distance <= radius
-        return Near(record[hit], site[hit], distance[hit])
+        distance, site = self._nearest(lon[reached], lat[reached], points[reached], chord[reached], place[reached])
+        hit = distance <= radius[reached]
+        return Near(record[reached][hit], site[hit], distance[hit])
 
     def _nearest(
         self, lon: Floats, lat: Floats, points: Floats, chord: Floats, place: Integers
     ) -> tuple[Floats, Integers]:
-        """Decide by geodesic among all places whose chord is as short as the shortest, but for the curvature's play."""
-        play = (
-            0.001 + chord**3 * 3e-15
-        )  # s³/(24 R²) is 1.03e-15 s³; it varies by one part in a hundred with the direction
+        """Decide by geodesic among all places whose chord is as short as the shortest, but for the curvature's play.
+
+        A chord is s³/(24 R²) shorter than the geodesic, which is 1.03e-15 s³ and varies by one part in a hundred with
+        the direction.
+        """
+        play = 0.001 + chord**3 * 3e-15
         rivals = self._kd_tree().query_ball_point(points, chord + play, return_length=True)
         distance = geodesic_m(lon, lat, self._places[place, 0], self._places[place, 1])
         site = self._first_site[place]
@@ -186,7 +203,7 @@ class Sites:
             site[i] = self._first_site[others[lengths <= distance[i] + TIE_M]].min()
         return distance, site
 
-    def _kd_tree(self):  # type: ignore[no-untyped-def]
+    def _kd_tree(self) -> Any:
         """Build the tree when the first candidate asks for it: scipy is slow to import."""
         if self._tree is None:
             from scipy.spatial import cKDTree
@@ -204,26 +221,27 @@ class _Surroundings:
             return
         reach_lat = radius_m / METRES_PER_DEGREE_MIN + 1e-9
         reach_lon = _reach_in_longitude(lat, reach_lat, radius_m)
-        west, east = lon - reach_lon, lon + reach_lon
+        west: Floats = lon - reach_lon
+        east: Floats = lon + reach_lon
         self.wraps = bool((west < -180).any() or (east > 180).any() or (reach_lon >= 180).any())
-        self.west, self.east = (-180.0, 180.0) if self.wraps else (west.min(), east.max())
-        self.south, self.north = lat.min() - reach_lat, lat.max() + reach_lat
+        self.west, self.east = (-180.0, 180.0) if self.wraps else (float(west.min()), float(east.max()))
+        self.south, self.north = float(lat.min()) - reach_lat, float(lat.max()) + reach_lat
         self._choose_cells(reach_lat)
         self._mark(west, east, lat - reach_lat, lat + reach_lat)
 
     def _choose_cells(self, reach_lat: float) -> None:
         width, height = self.east - self.west, self.north - self.south
-        side = max(np.sqrt(width * height / MAP_CELLS), reach_lat / 4, 1e-9)
+        side = max(np.sqrt(width * height / MAP_CELLS), reach_lat / 4, FINEST_DEGREES)
         self.n_columns = min(int(width / side) + 1, MAP_CELLS)
         self.n_rows = min(int(height / side) + 1, MAP_CELLS)
         self.columns_per_degree = self.n_columns / width if width else 0.0
         self.rows_per_degree = self.n_rows / height if height else 0.0
 
     def _column(self, lon: Floats) -> Integers:
-        return np.clip((lon - self.west) * self.columns_per_degree, 0, self.n_columns - 1).astype(np.int64)
+        return _whole(np.clip((lon - self.west) * self.columns_per_degree, 0, self.n_columns - 1))
 
     def _row(self, lat: Floats) -> Integers:
-        return np.clip((lat - self.south) * self.rows_per_degree, 0, self.n_rows - 1).astype(np.int64)
+        return _whole(np.clip((lat - self.south) * self.rows_per_degree, 0, self.n_rows - 1))
 
     def _mark(self, west: Floats, east: Floats, south: Floats, north: Floats) -> None:
         """Mark each box by its four corners in a difference array: two running sums make the bitmap."""
@@ -272,11 +290,16 @@ class _Surroundings:
         return np.flatnonzero(self.marked[row])
 
 
+def _whole(values: Floats) -> Integers:
+    return values.astype(np.int64)
+
+
 def _reach_in_longitude(lat: Floats, reach_lat: float, radius_m: float) -> Floats:
     """Give the half width, in degrees of longitude, of a box that holds a disc; the whole circle round a pole.
 
-    On a sphere a disc of angle r at latitude φ reaches asin(sin r / cos φ) in longitude. The parallels of the ellipsoid are longer than those
-    of a sphere of its smallest curvature radius, by which r is measured here, so the box is never too narrow.
+    On a sphere a disc of angle r at latitude φ reaches asin(sin r / cos φ) in longitude. The parallels of the ellipsoid
+    are longer than those of a sphere of its smallest curvature radius, by which r is measured here, so the box is never
+    too narrow.
     """
     angle = np.radians(reach_lat * 1.01)
     cosine = np.cos(np.radians(np.minimum(np.abs(lat), 90.0)))
@@ -294,7 +317,7 @@ def check_radius(radius_m: float) -> float:
         It is negative, not finite or larger than 1,000 km.
     """
     if not 0 <= radius_m <= 1_000_000:
-        raise DataError(f"Invalid radius {radius_m} m. It must lie between 0 and 1,000,000 m.")
+        raise DataError(f"Invalid radius {radius_m} m. It must lie between 0 and 1,000,000 m. Correct it.")
     return float(radius_m)
 
 
@@ -303,6 +326,7 @@ def _check_places(lon: Floats, lat: Floats) -> None:
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
         raise DataError(
-            f"{np.count_nonzero(bad):,} of {lon.size:,} sites have no valid place (first: number {i}: lon {lon[i]}, lat {lat[i]}). "
-            "Longitudes lie in [-180, 180] and latitudes in [-90, 90]. Correct them or leave them out."
+            f"{np.count_nonzero(bad):,} of {lon.size:,} sites have no valid place (first: number {i}: lon {lon[i]}, "
+            f"lat {lat[i]}). Longitudes lie in [-180, 180] and latitudes in [-90, 90]. Correct them or leave them "
+            "out."
         )

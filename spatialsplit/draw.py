@@ -1,11 +1,12 @@
 """Quadrats → subsets, by SHA-256 of the seed, the holdout's name and the quadrat's label.
 
-There is no random generator anywhere: a quadrat's number in a draw depends on these three words alone, so a draw is the same on every
-platform and in any order, and anyone can check one quadrat in a shell::
+There is no random generator anywhere: a quadrat's number in a draw depends on these three words alone, so a draw is the
+same on every platform and in any order, and anyone can check one quadrat in a shell::
 
     printf '%s' 'SEED|test|LABEL' | sha256sum      # its first 16 hex digits are the number
 
-What a quadrat is stands in `quadrats`; here it is only a label with counts.
+What a quadrat is stands in `quadrats`; here it is only a label with counts. The best of several draws stands in
+`balance`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
-from spatialsplit.errors import DataError, first_few
+from spatialsplit.errors import DataError, first_few, shown
 
 METHODS = ("quota", "threshold")
 SHARES_OF = ("quadrats", "surveys")
@@ -47,7 +45,8 @@ class Holdout:
         check_word(self.name, "holdout name")
         if not 0 < self.share < 1:
             raise DataError(
-                f"Invalid share {self.share} of the holdout '{self.name}'. It must lie between 0 and 1, as in {self.name}=0.025."
+                f"Invalid share {self.share} of the holdout '{self.name}'. It must lie between 0 and 1, as in "
+                f"{self.name}=0.025."
             )
 
 
@@ -108,8 +107,8 @@ class DrawRules:
     holdouts : sequence of Holdout
         In the order in which they are drawn.
     method : {'quota', 'threshold'}
-        A quota takes the first `floor(share * n + 0.5)` quadrats by number. A threshold takes each whose number is below share × 2⁶⁴: the share is
-        met on average only, but nothing ever moves when quadrats are added.
+        A quota takes the first `floor(share * n + 0.5)` quadrats by number. A threshold takes each whose number is
+        below share × 2⁶⁴: the share is met on average only, but nothing ever moves when quadrats are added.
     share_of : {'quadrats', 'surveys'}
         What the share counts. By surveys, the prefix whose surveys come nearest to the share is taken.
     remainder : str
@@ -139,15 +138,18 @@ class DrawRules:
             problems.append(f"Unknown share_of '{self.share_of}'. Known: {', '.join(SHARES_OF)}.")
         if self.method == "threshold" and self.share_of == "surveys":
             problems.append(
-                "method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = 'surveys'."
+                "method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = "
+                "'surveys'."
             )
         return problems
 
     def _share_problems(self) -> list[str]:
         names = [holdout.name for holdout in self.holdouts]
-        problems = []
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            problems.append(f"Holdout '{name}' stands there {names.count(name)} times. Each holdout is drawn once.")
+        problems = [
+            f"Holdout '{name}' stands there {names.count(name)} times. Each holdout is drawn once. Leave out the "
+            "others."
+            for name in sorted({name for name in names if names.count(name) > 1})
+        ]
         if self.remainder in names:
             problems.append(
                 f"The remainder cannot be called '{self.remainder}': a holdout has that name. Rename one of them."
@@ -155,7 +157,8 @@ class DrawRules:
         total = math.fsum(holdout.share for holdout in self.holdouts)
         if total > 1:
             problems.append(
-                f"The shares sum to {total:g}, which is more than 1. Lower them: what is left over becomes '{self.remainder}'."
+                f"The shares sum to {total:g}, which is more than 1. Lower them: what is left over becomes "
+                f"'{self.remainder}'."
             )
         return problems
 
@@ -166,18 +169,27 @@ def check_word(word: str, what: str) -> str:
     Raises
     ------
     DataError
-        It is empty or holds the separator `|`.
+        It is no text, is empty, holds the separator `|`, or cannot be written as UTF-8.
 
     Examples
     --------
     >>> check_word("test", "holdout name")
     'test'
     """
-    if not word or "|" in word:
+    if not isinstance(word, str) or not word or "|" in word or not _is_unicode(word):
         raise DataError(
-            f"Invalid {what} '{word}'. It must be text without '|', which separates the words that are hashed."
+            f"Invalid {what} '{shown(word)}'. It must be text (UTF-8) without '|', which separates the words that are "
+            "hashed. Choose another."
         )
     return word
+
+
+def _is_unicode(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:  # bytes of a command line that are no UTF-8
+        return False
+    return True
 
 
 def quadrat_number(seed: str, holdout: str, label: str) -> int:
@@ -216,7 +228,8 @@ def quota(share: float, n: int) -> int:
 def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Mapping[str, str] | None = None) -> Draw:
     """Draw the holdouts, one after the other, each from the quadrats that are still free.
 
-    Choose it whenever whole quadrats must end up in one subset. The outcome does not depend on the order of the quadrats.
+    Choose it whenever whole quadrats must end up in one subset. The outcome does not depend on the order of the
+    quadrats.
 
     Parameters
     ----------
@@ -234,7 +247,8 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
     Raises
     ------
     DataError
-        A holdout comes out empty; the text has the counts and the smallest share that would work.
+        A holdout comes out empty (the text has the counts and the smallest share that would work), the seed is none, a
+        quadrat is listed twice, or there are strata for a threshold.
 
     Examples
     --------
@@ -243,6 +257,7 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
     {'a': 'train', 'b': 'train', 'c': 'test', 'd': 'train'}
     """
     check_word(seed, "seed")
+    _check_occupied(occupied, rules)
     counts = dict(zip(occupied.labels, occupied.n_surveys, strict=True))
     stratum = dict(zip(occupied.labels, occupied.strata, strict=True)) if occupied.strata is not None else None
     chosen = {label: subset for label, subset in (fixed or {}).items() if label in counts}
@@ -265,6 +280,19 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
         chosen.update(dict.fromkeys(taken, holdout.name))
         free = [label for label in free if label not in chosen]
     return Draw({label: chosen.get(label, rules.remainder) for label in counts}, tuple(drawn), seed)
+
+
+def _check_occupied(occupied: Occupied, rules: DrawRules) -> None:
+    if len(set(occupied.labels)) < len(occupied.labels):
+        twice = sorted({label for label in occupied.labels if list(occupied.labels).count(label) > 1})
+        raise DataError(
+            f"{len(twice)} quadrats stand there more than once (first: {first_few(twice)}). Each is drawn once."
+        )
+    if occupied.strata is not None and rules.method == "threshold":
+        raise DataError(
+            "A draw by method 'threshold' cannot have strata: a threshold looks at one quadrat at a time. Leave one "
+            "out."
+        )
 
 
 def _take(
@@ -336,81 +364,19 @@ def commonest(values: Sequence[str]) -> str:
     return min(tally, key=lambda value: (-tally[value], value))
 
 
-@dataclass(frozen=True)
-class Labels:
-    """The (quadrat, species) pairs of all labels, by which attempts are compared.
-
-    Attributes
-    ----------
-    quadrat : array of int, shape (n,)
-        Position of the label's quadrat in `Occupied.labels`.
-    species : array of int, shape (n,)
-        Any codes 0 … m − 1.
-    """
-
-    quadrat: npt.NDArray[np.integer]
-    species: npt.NDArray[np.integer]
-
-
-@dataclass(frozen=True)
-class BestDraw:
-    """The draw that was kept among several attempts: its number k and the objective of each attempt."""
-
-    draw: Draw
-    attempt: int
-    objectives: tuple[float, ...]
-
-
-def draw_best(occupied: Occupied, rules: DrawRules, seed: str, attempts: int, labels: Labels) -> BestDraw:
-    """Draw with the seeds `{seed}#1` … `{seed}#n` and keep the draw that is balanced best.
-
-    The objective of a draw is the sum over its holdouts of the relative error of the share (surveys drawn over surveys free, against the
-    share) and of the total variation distance between the species frequencies of the holdout's labels and those of all labels. The
-    smallest objective wins; of equal ones the smallest k.
-
-    Raises
-    ------
-    DataError
-        Every attempt has an empty holdout, or `attempts` is not positive.
-    """
-    if attempts < 1:
-        raise DataError(f"Invalid attempts {attempts}. It must be 1 or more.")
-    best: tuple[float, int, Draw] | None = None
-    objectives = []
-    for k in range(1, attempts + 1):
-        draw = draw_quadrats(occupied, rules, f"{seed}#{k}")
-        objective = imbalance(draw, occupied, labels)
-        objectives.append(objective)
-        if best is None or objective < best[0]:
-            best = (objective, k, draw)
-    assert best is not None  # attempts >= 1
-    return BestDraw(best[2], best[1], tuple(objectives))
-
-
-def imbalance(draw: Draw, occupied: Occupied, labels: Labels) -> float:
-    """Measure how far a draw's holdouts are from the wanted shares and from the species of the whole (see `draw_best`)."""
-    n_species = int(labels.species.max(initial=-1)) + 1
-    everywhere = np.bincount(labels.species, minlength=n_species)
-    errors = []
-    for holdout in draw.holdouts:
-        inside = np.array([draw.subsets[label] == holdout.name for label in occupied.labels])
-        here = np.bincount(labels.species[inside[labels.quadrat]], minlength=n_species)
-        differences = np.abs(here / max(here.sum(), 1) - everywhere / max(everywhere.sum(), 1))
-        errors.append(abs(holdout.surveys_drawn / holdout.surveys_free - holdout.share) / holdout.share)
-        errors.append(math.fsum(differences) / 2)
-    return math.fsum(errors)
-
-
 def _empty_holdout(holdout: Holdout, rules: DrawRules, free: int, occupied: int) -> str:
     if rules.method == "threshold" or rules.share_of == "surveys":
         cure = "Raise the share, or use smaller quadrats."
     elif free:
-        cure = f"With {free} free quadrats the smallest share that works is {math.ceil(500 / free) / 1000:g}. Raise it, or use smaller quadrats."
+        smallest = math.ceil(500 / free) / 1000
+        cure = (
+            f"With {free} free quadrats the smallest share that works is {smallest:g}. Raise it, or use smaller ones."
+        )
     else:
         cure = "No quadrat is left: lower the shares of the holdouts before it."
     return (
-        f"The holdout '{holdout.name}' is empty: a share of {holdout.share:g} of {free:,} free quadrats ({occupied:,} occupied) is none. "
-        f"Every holdout needs at least one quadrat. {cure}"
+        f"The holdout '{holdout.name}' is empty: a share of {holdout.share:g} of {free:,} free quadrats "
+        f"({occupied:,} occupied) is none. Every holdout needs at least one quadrat. {cure}"
     )
 
 
@@ -426,5 +392,6 @@ def check_fixed(fixed: Mapping[str, str], rules: DrawRules, where: str) -> None:
     unknown = sorted(set(fixed.values()) - set(known))
     if unknown:
         raise DataError(
-            f"Unknown subsets in {where}: {first_few(unknown)}. Known: {', '.join(known)}. Correct the file or the holdouts."
+            f"Unknown subsets in {where}: {first_few(unknown)}. Known: {', '.join(known)}. Correct the file or the "
+            "holdouts."
         )

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from spatialsplit.errors import DataError
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -32,12 +34,19 @@ def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: 
     threads : int, optional
         As many as there are processors, unless said; 1 runs everything in the calling thread.
 
+    Raises
+    ------
+    DataError
+        The number of threads is not positive.
+
     Examples
     --------
     >>> list(map_in_order(lambda n: n * n, range(4), threads=2))
     [0, 1, 4, 9]
     """
-    threads = threads or default_threads()
+    threads = default_threads() if threads is None else threads
+    if threads < 1:
+        raise DataError(f"Invalid number of threads {threads}. It must be 1 or more. Leave it out for all processors.")
     if threads == 1:
         yield from map(function, batches)
         return

@@ -1,20 +1,21 @@
 """What a build did, file by file: hash, write, verify.
 
-`SHA256SUMS` is what `sha256sum -c` reads; `manifest.json` says the rest and holds no time, host, path or library version, so equal builds have
-equal manifests.
+`SHA256SUMS` is what `sha256sum -c` reads; `manifest.json` says the rest and holds no time, host, path or library
+version, so equal builds have equal manifests.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from spatialsplit.errors import DataError, ManifestError, first_few
+from spatialsplit.errors import DataError, ManifestError, first_few, shown
 from spatialsplit.tables import Dialect, TableInput, Written
 from spatialsplit.tables.digest import ContentDigest
 
@@ -24,6 +25,8 @@ SUMS = "SHA256SUMS"
 PUBLIC_SUMS = "public/SHA256SUMS"
 UNLISTED = ("run.json", "report.html", SUMS)
 """Files that differ between equal builds, and the list itself."""
+
+SUM_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def file_sha256(path: Path) -> str:
@@ -97,9 +100,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ManifestError(
             f"There is no {MANIFEST} in {folder}. A dataset folder has one. Name the folder that holds it."
         ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ManifestError(
-            f"{path} is no manifest ({type(error).__name__}: {error}). It was damaged or made by hand."
+            f"{path} is no manifest ({type(error).__name__}: {shown(error)}). It was damaged or made by hand. Fetch or "
+            "build the dataset again."
+        ) from None
+    except OSError as error:
+        raise ManifestError(
+            f"{path} cannot be read ({error.strerror}). Name the folder that holds a dataset."
         ) from None
     return content
 
@@ -124,7 +132,10 @@ def verify_dataset(folder: Path | str) -> list[str]:
     if not isinstance(outputs, dict):
         return [*problems, f"{MANIFEST} lists no outputs. It was damaged."]
     for name, entry in outputs.items():
-        problems.extend(_check_output(folder, name, entry))
+        try:
+            problems.extend(_check_output(folder, name, entry))
+        except (KeyError, TypeError, AttributeError):
+            problems.append(f"{MANIFEST} does not say of {shown(name)} what it must. It was damaged.")
     return problems
 
 
@@ -135,26 +146,41 @@ def _check_sums(folder: Path, list_name: str, prefix: str) -> Iterator[str]:
         return
     listed: dict[str, str] = {}
     for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
-        digest, mark, name = line.partition("  ")
-        if not mark or len(digest) != 64:
+        if match := SUM_LINE.fullmatch(line):
+            listed[prefix + match[2]] = match[1]
+        else:
             yield f"{list_name} line {number} is not 'SHA-256, two spaces, name'. The list was damaged."
-            continue
-        listed[prefix + name] = digest
-    for name, digest in listed.items():
-        if not (folder / name).is_file():
-            yield f"{name} is missing: {list_name} lists it."
-        elif file_sha256(folder / name) != digest:
-            yield f"{name} is not the file that {list_name} lists: its SHA-256 is another."
+    yield from _compare(folder, list_name, listed)
     exempt = UNLISTED if not prefix else (PUBLIC_SUMS,)
     for name in _files(folder):
         if name.startswith(prefix) and name not in listed and name not in exempt:
             yield f"{name} is not in {list_name}."
 
 
+def _compare(folder: Path, list_name: str, listed: Mapping[str, str]) -> Iterator[str]:
+    for name, digest in listed.items():
+        if not _is_inside(name) or not _is_file(folder / name):
+            yield f"{shown(name)} is missing: {list_name} lists it."
+        elif file_sha256(folder / name) != digest:
+            yield f"{name} is not the file that {list_name} lists: its SHA-256 is another."
+
+
+def _is_inside(name: str) -> bool:
+    """Tell whether a listed name stays in the folder: nobody's list may point elsewhere."""
+    return bool(name) and not name.startswith("/") and ".." not in name.split("/")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # such a name cannot exist
+        return False
+
+
 def _check_output(folder: Path, name: str, entry: Mapping[str, Any]) -> Iterator[str]:
     path = folder / name
-    if not path.is_file():
-        yield f"{name} is missing: {MANIFEST} lists it."
+    if not _is_inside(name) or not _is_file(path):
+        yield f"{shown(name)} is missing: {MANIFEST} lists it."
         return
     if path.stat().st_size != entry["bytes"]:
         yield f"{name} has {path.stat().st_size:,} bytes, {MANIFEST} says {entry['bytes']:,}."
@@ -162,8 +188,8 @@ def _check_output(folder: Path, name: str, entry: Mapping[str, Any]) -> Iterator
         return
     try:
         n_rows, content = content_of(path, entry["separator"], entry["columns"])
-    except (DataError, pa.ArrowInvalid) as error:
-        yield f"{name} cannot be read as {MANIFEST} describes it: {str(error).splitlines()[0]}"
+    except (DataError, pa.ArrowException) as error:
+        yield f"{name} cannot be read as {MANIFEST} describes it: {shown(str(error).splitlines()[0], longest=300)}"
         return
     if n_rows != entry["rows"]:
         yield f"{name} has {n_rows:,} rows, {MANIFEST} says {entry['rows']:,}."

@@ -1,8 +1,9 @@
 """A batch of presence-only records → the kept and the removed.
 
-A record goes when it is as near to a survey of a holdout as the radius, or nearer; a record's own uncertainty can be added to the radius, and
-all records in the quadrats of test can go too. The function is pure: what happens to a record depends on the record and the holdouts
-alone, so it may run in any thread, process or machine. The distances stand in `distances`.
+A record goes when it is as near to a survey of a holdout as the radius, or nearer; a record's own uncertainty can be
+added to the radius, and all records in the quadrats of test can go too. The function is pure: what happens to a record
+depends on the record and the holdouts alone, so it may run in any thread, process or machine. The distances stand in
+`distances`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialsplit.distances import Near, Sites, check_radius
+from spatialsplit.errors import DataError
 from spatialsplit.quadrats import Grid
 
 Floats = npt.NDArray[np.float64]
@@ -116,13 +118,24 @@ class PoFilter:
         ----------
         lon, lat : array of float, shape (n,), degrees WGS84, finite
         uncertainty_m : array of float, shape (n,), optional
-            Added to the radius, record by record.
+            Added to the radius, record by record; 0 where it is not known.
 
         Returns
         -------
         Removed
             Exactly the records with d ≤ radius + uncertainty by geodesic, and those in the drawn quadrats.
+
+        Raises
+        ------
+        DataError
+            An uncertainty is negative or no number.
         """
+        if uncertainty_m is not None and not (uncertainty_m >= 0).all():
+            n_bad = np.count_nonzero(~(uncertainty_m >= 0))
+            raise DataError(
+                f"{n_bad:,} of {len(lon):,} records have an uncertainty that is negative or no number. It must be 0 "
+                "m or more. Give 0 where it is not known."
+            )
         parts = [self._near(number, lon, lat, uncertainty_m) for number in range(len(self.holdouts))]
         parts.append(self._in_quadrats(lon, lat))
         record = np.concatenate([part.record for part in parts])
@@ -155,7 +168,7 @@ class PoFilter:
         return self._as_removed(number, Near(record[order], site, distance))
 
     def _limits(self) -> list[float]:
-        """Give the upper limits of the classes of radii: the radius, its doublings, and all beyond the largest bitmap."""
+        """Give the upper limits of the classes of radii: the radius, its doublings, and what no bitmap is made for."""
         limits = [max(float(self.radius_m), 1.0)]
         while limits[-1] * 2 <= LARGEST_BITMAP_RADIUS_M:
             limits.append(limits[-1] * 2)

@@ -1,7 +1,7 @@
 """Put a finished folder in its place at once: the old dataset or the new one, never half of one.
 
-A build writes into a hidden folder beside its target, which is exchanged with the target when, and only when, all is written. A lock lets one
-build at a time work on a target; leftovers of a killed one are cleared by the next.
+A build writes into a hidden folder beside its target, which is exchanged with the target when, and only when, all is
+written. A lock lets one build at a time work on a target; leftovers of a killed one are cleared by the next.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from spatialsplit.errors import OutputError, first_few
@@ -22,6 +22,8 @@ AT_FDCWD = -100
 @contextmanager
 def new_folder(target: Path, *, force: bool = False, replaces: str = "manifest.json") -> Iterator[Path]:
     """Give an empty folder to write into; it takes the place of `target` when the block ends without an error.
+
+    A target that is a symbolic link stays one: the folder it leads to is replaced.
 
     Parameters
     ----------
@@ -35,20 +37,25 @@ def new_folder(target: Path, *, force: bool = False, replaces: str = "manifest.j
     ------
     OutputError
         The target exists and may not be replaced, cannot be written, or another build is at work on it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "dataset"
+    >>> with new_folder(target) as working:
+    ...     _ = (working / "manifest.json").write_text("{}")
+    ...     target.exists()
+    False
+    >>> [file.name for file in target.iterdir()]
+    ['manifest.json']
     """
-    target = target.absolute()
+    target = Path(os.path.realpath(target))
     check_target(target, force=force, replaces=replaces)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(target.parent / f".{target.name}.lock", os.O_CREAT | os.O_RDWR)
-    except OSError as error:
-        raise OutputError(f"Cannot write to {target.parent} ({error.strerror}). Choose another --out.") from None
-    try:
-        _take(lock, target)
-        _clear_leftovers(target)
+    with _locked(target):
         working = target.parent / f".{target.name}.building"
-        working.mkdir()
         try:
+            _clear_leftovers(target)
+            working.mkdir()
             yield working
             check_target(target, force=force, replaces=replaces)
             _sync_folders(working)
@@ -56,14 +63,13 @@ def new_folder(target: Path, *, force: bool = False, replaces: str = "manifest.j
         except OSError as error:
             if isinstance(error, OutputError) or (error.filename is None and error.errno is None):
                 raise
+            place = f" ({Path(os.fsdecode(error.filename)).name})" if isinstance(error.filename, str | bytes) else ""
             raise OutputError(
-                f"Writing failed: {error.strerror or error}{f' ({Path(error.filename).name})' if error.filename else ''}. "
-                f"{target.name} is as it was before. Make room, or choose another --out."
+                f"Writing failed: {error.strerror or error}{place}. {target.name} is as it was before. Make room, or "
+                "choose another --out."
             ) from None
         finally:
             shutil.rmtree(working, ignore_errors=True)
-    finally:
-        os.close(lock)
 
 
 @contextmanager
@@ -75,16 +81,22 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
     Raises
     ------
     OutputError
-        A target cannot be written.
+        A target cannot be written, or two are the same file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "out.csv"
+    >>> with new_files(target, None) as (part,):
+    ...     _ = part.write_text("a,b")
+    >>> target.read_text()
+    'a,b'
     """
     wanted = [target for target in targets if target is not None]
     parts = [target.with_name(f".{target.stem}.part{target.suffix}") for target in wanted]
+    _check_files(wanted)
     try:
         for target in wanted:
-            if target.is_dir():
-                raise OutputError(
-                    f"{target} is a folder. An output is a file that ends in .csv or .parquet. Choose another name."
-                )
             target.parent.mkdir(parents=True, exist_ok=True)
         yield parts
         for part, target in zip(parts, wanted, strict=True):
@@ -93,11 +105,25 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
         if isinstance(error, OutputError) or error.errno is None:
             raise
         raise OutputError(
-            f"Writing {first_few(target.name for target in wanted)} failed: {error.strerror}. Nothing was left half-written."
+            f"Writing {first_few(target.name for target in wanted)} failed: {error.strerror}. Nothing was left "
+            "half-written. Make room, or choose another output."
         ) from None
     finally:
         for part in parts:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()
+
+
+def _check_files(targets: Sequence[Path]) -> None:
+    for target in targets:
+        if target.is_dir():
+            raise OutputError(
+                f"{target} is a folder. An output is a file that ends in .csv or .parquet. Choose another name."
+            )
+    if len({os.path.realpath(target) for target in targets}) < len(targets):
+        raise OutputError(
+            f"Two outputs are one file, {first_few(targets)}. Each needs its own. Choose another name for one."
+        )
 
 
 def check_target(target: Path, *, force: bool, replaces: str) -> None:
@@ -108,18 +134,59 @@ def check_target(target: Path, *, force: bool, replaces: str) -> None:
     OutputError
         It exists and `force` is off, or it is not what this package makes.
     """
-    if not target.exists():
+    try:
+        taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"Cannot look into {target} ({error.strerror}). Choose another --out.") from None
+    if not taken:
         return
     if not target.is_dir():
         raise OutputError(f"{target} is a file. An output is a folder. Choose another --out.")
-    if any(target.iterdir()) and not force:
+    if not force:
         raise OutputError(
             f"{target} exists. It is never overwritten by itself. Choose another --out, or say --force to replace it."
         )
-    if any(target.iterdir()) and not (target / replaces).exists():
+    if not (target / replaces).exists():
         raise OutputError(
-            f"{target} holds no {replaces}, so it is not one of ours and --force does not replace it. Choose another --out."
+            f"{target} holds no {replaces}, so it is not one of ours and --force does not replace it. Choose another "
+            "--out."
         )
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Hold the lock of a target, a file beside it that goes when the work is done."""
+    path = target.parent / f".{target.name}.lock"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock = _open_lock(path, target)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"Cannot write to {target.parent} ({error.strerror}). An output needs a folder that can be written. Choose "
+            "another --out."
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(lock)
+
+
+def _open_lock(path: Path, target: Path) -> int:
+    """Take the lock; where its file was removed by the holder meanwhile, take the new one."""
+    while True:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR)
+        try:
+            _take(lock, target)
+            if path.exists() and os.path.samestat(os.fstat(lock), path.stat()):
+                return lock
+        except OSError:
+            os.close(lock)
+            raise
+        os.close(lock)
 
 
 def _take(lock: int, target: Path) -> None:
@@ -131,7 +198,8 @@ def _take(lock: int, target: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise OutputError(
-            f"Another build is writing {target}. One build at a time works on a folder. Wait for it, or choose another --out."
+            f"Another build is writing {target}. One build at a time works on a folder. Wait for it, or choose another "
+            "--out."
         ) from None
 
 
@@ -153,7 +221,11 @@ def _exchange(new: Path, target: Path) -> None:
     elif not _exchange_names(new, target):
         aside = target.parent / f".{target.name}.old"
         target.rename(aside)
-        new.rename(target)
+        try:
+            new.rename(target)
+        except OSError:
+            aside.rename(target)
+            raise
         shutil.rmtree(aside, ignore_errors=True)
     _sync(target.parent)
 
@@ -179,8 +251,7 @@ def _sync(folder: Path) -> None:
     except OSError:
         return
     try:
-        os.fsync(handle)
-    except OSError:
-        pass
+        with suppress(OSError):
+            os.fsync(handle)
     finally:
         os.close(handle)

@@ -1,8 +1,8 @@
 """Point → quadrat → label → bounds: plain arithmetic in a fixed grid.
 
-A quadrat is a half-open cell `[west, east) × [south, north)` counted from an explicit origin in an explicit CRS, so the quadrat of
-a point depends on the point and the grid alone: not on the other points, not on their order. Which quadrats are drawn stands in
-`draw`.
+A quadrat is a half-open cell `[west, east) × [south, north)` counted from an explicit origin in an explicit CRS, so the
+quadrat of a point depends on the point and the grid alone: not on the other points, not on their order. Which quadrats
+are drawn stands in `draw`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyproj
 
 from spatialsplit.crs import count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -25,13 +25,19 @@ Integers = npt.NDArray[np.int64]
 DENSE_CELLS = 1 << 25
 """Up to so many cells between the outermost quadrats, a table numbers them; beyond it, sorting does."""
 
+FARTHEST_M = 1_000_000_000
+"""No place on the earth has coordinates beyond it in a CRS that is of use; within it, integers can number quadrats."""
+
+LARGEST_M = 100_000_000
+"""A larger quadrat, or a farther origin, is a slip of the hand: the earth's girth is 40,075,017 m."""
+
 
 @dataclass(frozen=True)
 class Grid:
     """Square quadrats of one size in one projected CRS.
 
-    Choose an equal-area CRS, so that every quadrat covers the same ground: EPSG:3035 in Europe, EPSG:6933 for the world, or
-    a national one.
+    Choose an equal-area CRS, so that every quadrat covers the same ground: EPSG:3035 in Europe, EPSG:6933 for the
+    world, or a national one.
 
     Parameters
     ----------
@@ -78,13 +84,13 @@ class Grid:
     def locate(self, easting: Floats, northing: Floats) -> tuple[Integers, Integers]:
         """Give column and row, counted from the origin, of points in metres.
 
-        Both coordinates are rounded to the centimetre first, so that the noise of a projection moves no point over an edge; then the
-        lower and left edge belong to the quadrat, the upper and right one to the next.
+        Both coordinates are rounded to the centimetre first, so that the noise of a projection moves no point over an
+        edge; then the lower and left edge belong to the quadrat, the upper and right one to the next.
 
         Raises
         ------
         DataError
-            A coordinate is not finite.
+            A coordinate is not finite, or farther out than any place on the earth.
 
         Examples
         --------
@@ -96,16 +102,20 @@ class Grid:
 
     def _along(self, metres: Floats, origin: int) -> Integers:
         metres = np.asarray(metres, dtype=np.float64)
-        if not np.isfinite(metres).all():
+        placed = np.abs(metres) <= FARTHEST_M  # false for NaN
+        if not placed.all():
             raise DataError(
-                f"{np.count_nonzero(~np.isfinite(metres)):,} of {metres.size:,} points cannot be projected to {self.crs}. Every point "
-                "must have a place in the grid. Choose a CRS that covers them (EPSG:6933 covers the world) or leave them out."
+                f"{np.count_nonzero(~placed):,} of {metres.size:,} points cannot be projected to {self.crs}. Every "
+                "point must have a place in the grid. Choose a CRS that covers them (EPSG:6933 covers the world) or "
+                "leave them out."
             )
         centimetres = np.rint(metres * 100).astype(np.int64)
         return (centimetres - origin * 100) // (self.size_m * 100)
 
     def label(self, column: int, row: int) -> str:
-        """Name one quadrat by its lower-left corner, as the European statistical grids do (INSPIRE D2.8.I.2, section 4.2).
+        """Name one quadrat by its lower-left corner, as the European statistical grids do.
+
+        The form is INSPIRE's (D2.8.I.2, section 4.2).
 
         Examples
         --------
@@ -116,7 +126,7 @@ class Grid:
         south = self.origin[1] + int(row) * self.size_m
         return f"CRS{_epsg(self.crs)}RES{self.size_m}mN{south}E{west}"
 
-    def bounds(self, label: str) -> tuple[float, float, float, float]:
+    def bounds(self, label: str) -> tuple[int, int, int, int]:
         """Give (west, south, east, north) of a quadrat in metres.
 
         Raises
@@ -129,11 +139,18 @@ class Grid:
         >>> Grid().bounds("CRS3035RES5000mN3210000E4320000")
         (4320000, 3210000, 4325000, 3215000)
         """
-        match = re.fullmatch(r"CRS(\d+)RES(\d+)mN(-?\d+)E(-?\d+)", label)
-        if not match or label != self.label(*self._corner(int(match[4]), int(match[3]))):
-            raise DataError(f"'{label}' is no quadrat of the grid {self}. Labels look like '{self.label(0, 0)}'.")
-        west, south = int(match[4]), int(match[3])
+        match = re.fullmatch(r"CRS\d+RES\d+mN(-?\d{1,12})E(-?\d{1,12})", label)
+        if not match or label != self.label(*self._corner(int(match[2]), int(match[1]))):
+            raise DataError(self._no_label(label))
+        west, south = int(match[2]), int(match[1])
         return west, south, west + self.size_m, south + self.size_m
+
+    def _no_label(self, label: str) -> str:
+        return (
+            f"'{shown(label)}' is no quadrat of this grid (CRS {self.crs}, {self.size_m} m, origin "
+            f"{self.origin[0]},{self.origin[1]}). Its labels look like '{self.label(0, 0)}'. Correct the label or "
+            "the grid."
+        )
 
     def _corner(self, west: int, south: int) -> tuple[int, int]:
         return (west - self.origin[0]) // self.size_m, (south - self.origin[1]) // self.size_m
@@ -163,17 +180,17 @@ class Grid:
         return count_outside_area_of_use(np.asarray(lon), np.asarray(lat), self.crs)
 
     def warnings(self, n_outside: int, n: int) -> list[str]:
-        """Say what a careful person would want to know of this grid when so many of n points lie outside, a line each."""
+        """Say what a careful person would want to know of this grid when so many of n points lie outside."""
         lines = []
         if not is_equal_area(self.crs):
             lines.append(
-                f"{self.crs} is not an equal-area CRS: quadrats cover different areas on the ground. EPSG:3035 (Europe) and "
-                "EPSG:6933 (world) are equal-area."
+                f"{self.crs} is not an equal-area CRS: quadrats cover different areas on the ground. EPSG:3035 "
+                "(Europe) and EPSG:6933 (world) are equal-area."
             )
         if n_outside:
             lines.append(
-                f"{n_outside:,} of {n:,} points lie outside the area of use of {self.crs}: quadrats are distorted there. Choose "
-                "EPSG:6933 (world) or a national equal-area CRS."
+                f"{n_outside:,} of {n:,} points lie outside the area of use of {self.crs}: quadrats are distorted "
+                "there. Choose EPSG:6933 (world) or a national equal-area CRS."
             )
         return lines
 
@@ -182,9 +199,9 @@ class Grid:
 class EquatorGrid(Grid):
     """The grid of GeoLifeCLEF 2020 to 2022: 5 km along the equator and along the meridian.
 
-    Easting is the length along the WGS84 equator from longitude −30, northing the length of the meridian from latitude 0; what is west of the
-    origin wraps round the equator. A quadrat is 5 km wide at the equator only: 3.8 km at 41° N, 3.2 km at 51° N. Source: the
-    organizers' `_old/spatial_split` in github.com/plantnet/GeoLifeCLEF.
+    Easting is the length along the WGS84 equator from longitude −30, northing the length of the meridian from latitude
+    0; what is west of the origin wraps round the equator. A quadrat is 5 km wide at the equator only: 3.8 km at 41° N,
+    3.2 km at 51° N. Source: the organizers' `_old/spatial_split` in github.com/plantnet/GeoLifeCLEF.
 
     Examples
     --------
@@ -210,8 +227,8 @@ class EquatorGrid(Grid):
         south = np.count_nonzero(np.asarray(lat) < 0)
         if south:
             raise DataError(
-                f"{south:,} of {len(lat):,} points lie south of the equator, where the grid glc2022 has no quadrats. Latitudes must be 0 or "
-                "more. Choose a grid by CRS, such as EPSG:6933."
+                f"{south:,} of {len(lat):,} points lie south of the equator, where the grid glc2022 has no quadrats. "
+                "Latitudes must be 0 or more. Choose a grid by CRS, such as EPSG:6933."
             )
         geod = pyproj.Geod(ellps="WGS84")
         easting = geod.a * np.radians(np.mod(np.asarray(lon) + 30.0, 360.0))
@@ -223,11 +240,11 @@ class EquatorGrid(Grid):
         """Name one quadrat by its column and row, as the organizers did."""
         return f"e{int(column):04d}n{int(row):04d}"
 
-    def bounds(self, label: str) -> tuple[float, float, float, float]:
+    def bounds(self, label: str) -> tuple[int, int, int, int]:
         """Give (west, south, east, north) of a quadrat in metres along equator and meridian."""
-        match = re.fullmatch(r"e(-?\d{4,})n(-?\d{4,})", label)
-        if not match:
-            raise DataError(f"'{label}' is no quadrat of the grid glc2022. Labels look like 'e0745n0964'.")
+        match = re.fullmatch(r"e(-?\d{3,9})n(-?\d{3,9})", label)
+        if not match or label != self.label(int(match[1]), int(match[2])):
+            raise DataError(self._no_label(label))
         west = self.origin[0] + int(match[1]) * self.size_m
         south = self.origin[1] + int(match[2]) * self.size_m
         return west, south, west + self.size_m, south + self.size_m
@@ -239,7 +256,8 @@ class EquatorGrid(Grid):
     def warnings(self, n_outside: int, n: int) -> list[str]:
         """Say that these quadrats are not square on the ground."""
         return [
-            "The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are equal-area."
+            "The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are "
+            "equal-area."
         ]
 
 
@@ -280,7 +298,7 @@ def grid_named(name: str) -> Grid:
 
 
 def _encode(column: Integers, row: Integers, grid: Grid) -> Quadrats:
-    """Number the quadrats that occur, by column and row, and code each point."""
+    """Give a number to each quadrat that occurs, by column and row, and code each point."""
     if not column.size:
         return Quadrats(np.zeros(0, dtype=np.int32), [])
     first_column, first_row = int(column.min()), int(row.min())
@@ -310,24 +328,34 @@ def _epsg(crs: str) -> int | None:
 
 def _size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
     problems = []
-    if not isinstance(size_m, int) or isinstance(size_m, bool) or size_m < 1:
-        problems.append(f"Invalid quadrat size {size_m!r}. It must be a whole number of metres, 1 or more.")
-    if len(origin) != 2 or not all(isinstance(value, int) and not isinstance(value, bool) for value in origin):
+    if not _is_whole(size_m, lowest=1):
         problems.append(
-            f"Invalid origin {list(origin)!r}. It must be easting and northing in whole metres, such as [0, 0]."
+            f"Invalid quadrat size {shown(repr(size_m))}. It must be a whole number of metres, from 1 to "
+            f"{LARGEST_M:,}. Correct size_m."
+        )
+    if len(origin) != 2 or not all(_is_whole(value) for value in origin):
+        problems.append(
+            f"Invalid origin {shown(list(origin))}. It must be easting and northing in whole metres, such as [0, 0], "
+            f"at most {LARGEST_M:,} m away. Correct origin."
         )
     return problems
+
+
+def _is_whole(metres: object, *, lowest: int = -LARGEST_M) -> bool:
+    return isinstance(metres, int) and not isinstance(metres, bool) and lowest <= metres <= LARGEST_M
 
 
 def _crs_problems(code: str) -> list[str]:
     crs = read_crs(code)
     if not crs.is_projected or any(axis.unit_name != "metre" for axis in crs.axis_info[:2]):
         return [
-            f"The grid's CRS {code} ({crs.name}) does not count in metres. Quadrats need a projected CRS in metres, such as "
-            "EPSG:3035 (Europe) or EPSG:6933 (world)."
+            f"The grid's CRS {code} ({crs.name}) does not count in metres. Quadrats need a projected CRS in metres, "
+            "such as EPSG:3035 (Europe) or EPSG:6933 (world)."
         ]
     if _epsg(code) is None:
-        return [f"The grid's CRS '{crs.name}' has no EPSG code, which a quadrat's label needs. Choose one that has."]
+        return [
+            f"The grid's CRS '{shown(crs.name)}' has no EPSG code, which a quadrat's label needs. Choose one that has."
+        ]
     return []
 
 

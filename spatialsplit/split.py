@@ -13,20 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spatialsplit.balance import BestDraw, Labels, draw_best
 from spatialsplit.draw import (
-    BestDraw,
     Draw,
     DrawRules,
-    Labels,
     Occupied,
     check_fixed,
     commonest,
-    draw_best,
     draw_quadrats,
     quadrat_number,
     quota,
 )
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, first_few
 from spatialsplit.quadrats import Grid, Quadrats
 from spatialsplit.surveys import Surveys
 
@@ -166,7 +164,7 @@ def split_surveys(surveys: Surveys, rules: SplitRules) -> Split:
 
 
 def _sorted(quadrats: Quadrats) -> Quadrats:
-    """Number quadrats in code-point order of their labels."""
+    """Give quadrats new numbers, in code-point order of their labels."""
     order = sorted(range(len(quadrats.labels)), key=quadrats.labels.__getitem__)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -188,11 +186,12 @@ def _strata(surveys: Surveys, quadrats: Quadrats, full: npt.NDArray[np.bool_], n
     """Give each quadrat the commonest value of its surveys with a species; of all surveys where none has any."""
     if name is None:
         return None
-    if name not in surveys.attributes.column_names:
+    if name not in surveys.attributes.column_names and name not in surveys.keys:
         why = "varies inside surveys" if name in surveys.varying else "is not there"
-        known = ", ".join(surveys.attributes.column_names)
+        known = first_few([*surveys.keys, *surveys.attributes.column_names], shown=20)
         raise DataError(f"The strata column '{name}' {why}. It must have one value a survey. Columns that do: {known}.")
-    values = pc.cast(surveys.attributes.column(name), pa.string()).fill_null("").to_pylist()
+    column = surveys.keys[name] if name in surveys.keys else surveys.attributes.column(name)
+    values = pc.cast(column, pa.string()).fill_null("").to_pylist()
     of_full: list[list[str]] = [[] for _ in quadrats.labels]
     of_all: list[list[str]] = [[] for _ in quadrats.labels]
     for code, value, has_species in zip(quadrats.codes.tolist(), values, full.tolist(), strict=True):
@@ -215,8 +214,8 @@ def _draw(surveys: Surveys, quadrats: Quadrats, occupied: Occupied, rules: Split
         missing = [holdout.name for holdout in rules.draw.holdouts if holdout.name not in fixed.values()]
         if missing:
             raise DataError(
-                f"{assignment.where} gives no occupied quadrat to the holdout '{missing[0]}'. Every holdout needs at least one. "
-                "Check that its labels are of this grid."
+                f"{assignment.where} gives no occupied quadrat to the holdout '{missing[0]}'. Every holdout needs at "
+                "least one. Check that its labels are of this grid."
             )
     return draw_quadrats(occupied, rules.draw, rules.seed, fixed=fixed), None
 
@@ -240,7 +239,7 @@ def draw_public(labels: list[str], share: float, seed: str) -> set[str]:
     if not 0 < k < len(labels):
         side = "public" if k == 0 else "private"
         raise DataError(
-            f"The {side} side of the leaderboard is empty: a share of {share:g} of {len(labels)} test quadrats is {k}. Both sides need at least one "
-            "quadrat. Change public_share, or draw more test quadrats."
+            f"The {side} side of the leaderboard is empty: a share of {share:g} of {len(labels)} test quadrats is "
+            f"{k}. Both sides need at least one quadrat. Change public_share, or draw more test quadrats."
         )
     return set(sorted(labels, key=lambda label: (quadrat_number(seed, "public", label), label))[:k])

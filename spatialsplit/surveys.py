@@ -1,7 +1,8 @@
 """Records → surveys: one visit to one place, with all its species.
 
-A survey is what its keys say it is. It has one place, one number that tells nothing about place or subset, and a set of species; what varies
-inside it is known as varying. Where the rows came from stands in `occurrences`; which quadrat a survey lies in, in `split`.
+A survey is what its keys say it is. It has one place, one number that tells nothing about place or subset, and a set of
+species; what varies inside it is known as varying. Where the rows came from stands in `occurrences`; which quadrat a
+survey lies in, in `split`.
 """
 
 from __future__ import annotations
@@ -10,20 +11,24 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.occurrences import Faults, PresenceAbsence
 from spatialsplit.occurrences.cells import WHOLE
+from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.tables.writing import as_text
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 COORDINATE_RULES = ("error", "first", "mean")
+
+SET_ASIDE_AS = {ours: theirs for theirs, ours in SET_ASIDE.items()}
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,23 @@ class SurveyRules:
     keys : sequence of str
         Columns that name a survey together.
     coordinates : {'error', 'first', 'mean'}
-        What to do with a survey whose rows lie in more than one place: refuse it, take the place of the row that is first in code-point
-        order, or the mean of its rows.
+        What to do with a survey whose rows lie in more than one place: refuse it, take the place of the row that is
+        first in code-point order, or the mean of its rows.
     decimals : int, optional
         To which a mean is rounded.
     own_numbers : bool
-        The one key is the survey's own number, a whole one, and is kept as `surveyId`. It is always so for the key `surveyId`.
+        The one key is the survey's own number, a whole one, and is kept as `surveyId`. It is always so for the key
+        `surveyId`.
+
+    Raises
+    ------
+    DataError
+        There is no key, one stands there twice, or nobody knows the rule for coordinates.
+
+    Examples
+    --------
+    >>> SurveyRules(["siteid"]).coordinates
+    'error'
     """
 
     keys: Sequence[str] = ("patchID", "dayOfYear")
@@ -51,6 +67,9 @@ class SurveyRules:
     def __post_init__(self) -> None:
         if not self.keys:
             raise DataError('Invalid keys []. A survey needs at least one, as in keys = ["patchID", "dayOfYear"].')
+        twice = sorted({key for key in self.keys if list(self.keys).count(key) > 1})
+        if twice:
+            raise DataError(f"Invalid keys {list(self.keys)}. {first_few(twice)} stands there twice. Leave one out.")
         if self.coordinates not in COORDINATE_RULES:
             raise DataError(f"Unknown coordinates rule '{self.coordinates}'. Known: {', '.join(COORDINATE_RULES)}.")
 
@@ -157,19 +176,20 @@ class _Groups:
     def rows_of(self, group: int) -> Integers:
         return self.order[self.starts[group] : self.ends[group]]
 
-    def lowest(self, values: npt.NDArray) -> npt.NDArray:
+    def lowest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.minimum.reduceat(values[self.order], self.starts) if self.n else values[:0]
 
-    def highest(self, values: npt.NDArray) -> npt.NDArray:
+    def highest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.maximum.reduceat(values[self.order], self.starts) if self.n else values[:0]
 
-    def differs(self, values: npt.NDArray) -> npt.NDArray[np.bool_]:
+    def differs(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Tell which groups hold more than one value."""
-        return self.lowest(values) != self.highest(values)
+        different: npt.NDArray[np.bool_] = self.lowest(values) != self.highest(values)
+        return different
 
 
 def _codes(columns: Sequence[pa.DictionaryArray]) -> Integers:
-    """Number the distinct combinations of several columns, 0 … n − 1."""
+    """Give each distinct combination of several columns a number, 0 … n − 1."""
     code = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         code = code * max(len(column.dictionary), 1) + column.indices.to_numpy(zero_copy_only=False)
@@ -194,7 +214,7 @@ def _faulty(table: PresenceAbsence, rules: SurveyRules, groups: _Groups) -> dict
 
 def _key_text(table: PresenceAbsence, row: int) -> str:
     names = table.reader.rules.keys
-    return " ".join(f"{name} {key[row].as_py()}" for name, key in zip(names, table.keys, strict=True))
+    return " ".join(f"{name} {shown(key[row].as_py())}" for name, key in zip(names, table.keys, strict=True))
 
 
 def _places_text(table: PresenceAbsence, rows: Integers) -> str:
@@ -244,12 +264,13 @@ def _assemble(
 
 
 def _number(names: list[pa.StringArray], rules: SurveyRules, alive: npt.NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """Number the surveys; give the numbers, and for each group its position among them (−1 where it was dropped)."""
+    """Give the surveys' numbers, and for each group its position among them (−1 where it was dropped)."""
     n = int(alive.sum())
     position = np.full(len(alive), -1, dtype=np.int64)
     texts = list(zip(*(key.to_pylist() for key in names), strict=True))
     if list(rules.keys) == ["surveyId"] or rules.own_numbers:
         own = np.array([_own_number(text[0], rules.keys[0]) for text in texts], dtype=np.int64)
+        _refuse_twins(own, [text[0] for text in texts], rules.keys[0])
         order = np.argsort(own, kind="stable")
         position[order[alive[order]]] = np.arange(n)
         return own[order[alive[order]]], position
@@ -264,9 +285,22 @@ def _number(names: list[pa.StringArray], rules: SurveyRules, alive: npt.NDArray[
 def _own_number(text: str, key: str) -> int:
     if not WHOLE.fullmatch(text) or len(text) > 18:
         raise DataError(
-            f"Invalid {key} '{text}'. A survey's own number is a whole number from 0. Correct it or give other keys."
+            f"Invalid {key} '{shown(text)}'. A survey's own number is a whole number from 0, of at most 18 digits. "
+            "Correct it or give other keys."
         )
     return int(text)
+
+
+def _refuse_twins(numbers: Integers, texts: list[str], key: str) -> None:
+    """Refuse two ways of writing one number, such as 7 and 07: they would be two surveys with one number."""
+    distinct, counts = np.unique(numbers, return_counts=True)
+    if (counts > 1).any():
+        number = int(distinct[counts > 1][0])
+        written = sorted(text for text in texts if int(text) == number)
+        raise DataError(
+            f"The {key} {number} is written in {len(written)} ways: {first_few(written)}. Each survey has one "
+            "number. Write it in one way."
+        )
 
 
 class _Labels:
@@ -285,8 +319,10 @@ class _Labels:
         starts = np.flatnonzero(new)
         self.rows = row[starts].copy()
         ends = np.append(starts[1:], len(order))
-        for i in np.flatnonzero(ends - starts > 1).tolist():
-            self.rows[i] = min(row[starts[i] : ends[i]].tolist(), key=lambda r: _row_text(table, r))
+        several = np.flatnonzero(ends - starts > 1).tolist()
+        texts = _row_texts(table, [row[starts[i] : ends[i]] for i in several])
+        for i in several:
+            self.rows[i] = min(row[starts[i] : ends[i]].tolist(), key=texts.__getitem__)
         self.survey = survey[starts]
         self.species = self._names.take(pa.array(species[starts]))
 
@@ -298,34 +334,54 @@ def _ranked_species(species: pa.Array) -> tuple[Integers, pa.Array]:
     return pa.compute.index_in(species, value_set=distinct).to_numpy(zero_copy_only=False).astype(np.int64), distinct
 
 
-def _row_text(table: PresenceAbsence, row: int) -> tuple[str, ...]:
-    """Give the cells of a whole row as published, in the order of the header, for comparing by code point."""
-    cells = dict(zip(table.reader.rules.keys, (key[row].as_py() for key in table.keys), strict=True))
-    cells |= {"lon": repr(float(table.lon[row])), "lat": repr(float(table.lat[row]))}
-    known = [cells[name] for name in table.reader.output_names() if name in cells]
-    further = [as_text(column.slice(row, 1).combine_chunks())[0].as_py() for column in table.attributes.columns]
-    return (*further, *known)
+def _row_texts(table: PresenceAbsence, groups: Sequence[Integers]) -> dict[int, tuple[str, ...]]:
+    """Give the cells of some whole rows as published, in the order of the header, for comparing them by code point."""
+    rows = np.concatenate(groups) if groups else np.zeros(0, dtype=np.int64)
+    chosen = pa.array(rows)
+    cells = {
+        SET_ASIDE_AS.get(name, name): as_text(column.take(chosen).combine_chunks()).to_pylist()
+        for name, column in zip(table.attributes.column_names, table.attributes.columns, strict=True)
+    }
+    cells |= {name: key.take(chosen).to_pylist() for name, key in zip(table.reader.rules.keys, table.keys, strict=True)}
+    places = {"lon": table.lon, "lat": table.lat}
+    cells |= {name: [repr(value) for value in values[rows].tolist()] for name, values in places.items()}
+    columns = [cells[name] for name in dict.fromkeys(table.reader.output_names()) if name in cells]
+    return dict(zip(rows.tolist(), zip(*columns, strict=True), strict=True))
 
 
 def _one_place(table: PresenceAbsence, rules: SurveyRules, groups: _Groups, ranked: Integers) -> tuple[Floats, Floats]:
     lon, lat = (values[groups.order[groups.starts]].copy() for values in (table.lon, table.lat))
-    for code in np.flatnonzero(groups.differs(table.lon) | groups.differs(table.lat)).tolist():
+    several = np.flatnonzero(groups.differs(table.lon) | groups.differs(table.lat)).tolist()
+    texts = _row_texts(table, [groups.rows_of(code) for code in several]) if rules.coordinates != "mean" else {}
+    for code in several:
         rows = groups.rows_of(code)
         if rules.coordinates == "mean":
-            places = [math.fsum(values[rows].tolist()) / len(rows) for values in (table.lon, table.lat)]
-            lon[code], lat[code] = (
-                np.round(place, rules.decimals) if rules.decimals is not None else place for place in places
-            )
+            lon[code], lat[code] = _mean_place(table.lon[rows], table.lat[rows], rules.decimals)
         else:
-            first = min(rows.tolist(), key=lambda row: _row_text(table, row))
+            first = min(rows.tolist(), key=texts.__getitem__)
             lon[code], lat[code] = table.lon[first], table.lat[first]
     return lon[ranked], lat[ranked]
+
+
+def _mean_place(lon: Floats, lat: Floats, decimals: int | None) -> tuple[float, float]:
+    """Give the mean of some places; on both sides of the antimeridian, that of the longitudes counted eastwards."""
+    if np.ptp(lon) > 180:
+        lon = np.where(lon < 0, lon + 360, lon)
+    mean = [math.fsum(values.tolist()) / len(values) for values in (lon, lat)]
+    mean[0] = mean[0] - 360 if mean[0] > 180 else mean[0]
+    east, north = (_rounded(value, decimals) for value in mean)
+    return east, north
+
+
+def _rounded(degrees: float, decimals: int | None) -> float:
+    return float(np.round(degrees, decimals)) if decimals is not None else degrees
 
 
 def _constant_attributes(
     table: PresenceAbsence, groups: _Groups, alive: npt.NDArray[np.bool_], ranked: Integers
 ) -> tuple[pa.Table, list[str]]:
-    constant, varying = [], []
+    constant: list[tuple[int, str]] = []
+    varying: list[tuple[int, str]] = []
     for i, name in enumerate(table.attributes.column_names):
         column = table.attributes.column(i).combine_chunks()
         codes = column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)
@@ -336,7 +392,7 @@ def _constant_attributes(
 
 
 def _dropped(
-    table: PresenceAbsence, groups: _Groups, alive: npt.NDArray[np.bool_], reason_of: npt.NDArray
+    table: PresenceAbsence, groups: _Groups, alive: npt.NDArray[np.bool_], reason_of: npt.NDArray[np.object_]
 ) -> tuple[dict[str, int], Integers, list[str]]:
     """List the rows of dropped surveys, and count them as rows of a long table."""
     rows = np.flatnonzero(~alive[groups.code])

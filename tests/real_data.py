@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,14 +23,16 @@ def data_folder() -> Path:
 
 def known_answers(name: str, *topics: str) -> list[dict[str, Any]]:
     """Give the cases of one file of known answers, of some topics only where they are named."""
-    path = SHARED / "known_answers" / name
-    if not path.is_file():
-        _absent(f"There are no known answers in {path}.")
+    named = os.environ.get("SPATIALSPLIT_DATA")
+    folders = [SHARED / "known_answers", *([Path(named).parent / "known_answers"] if named else [])]
+    path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if path is None:
+        _absent(f"There are no known answers in {folders[0]}, nor beside $SPATIALSPLIT_DATA ({named or 'not set'}).")
     cases: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["cases"]
     return [case for case in cases if not topics or case["topic"] in topics]
 
 
-def _absent(why: str) -> None:
+def _absent(why: str) -> NoReturn:
     if os.environ.get("CI", "").casefold() == "true":
         pytest.fail(why)
     pytest.skip(why)

@@ -1,6 +1,7 @@
 """Record tables: find the columns, read the places, check every row.
 
-A row is fine or it has a reason with a name; it is never repaired. What becomes of the rows stands in `surveys` and `po_filter`.
+A row is fine or it has a reason with a name; it is never repaired. What becomes of the rows stands in `surveys` and
+`po_filter`.
 """
 
 from spatialsplit.occurrences.cells import SpeciesReader

@@ -19,10 +19,12 @@ from spatialsplit.occurrences.faults import CODES
 
 Codes = npt.NDArray[np.int8]
 
-WHOLE = re.compile(r"\d+")
-WHOLE_AS_FLOAT = re.compile(r"(\d+)\.0*")
-NUMERIC = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+WHOLE = re.compile(r"[0-9]+")
+WHOLE_AS_FLOAT = re.compile(r"([0-9]+)\.0*")
+NUMERIC = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 LARGEST_INTEGER = 2**63 - 1
+LONGEST_INTEGER = 1000
+"""Digits of a whole number, zeros in front included, that are looked at: Python refuses to read some thousands."""
 
 
 def cell_texts(array: pa.Array) -> pa.StringArray:
@@ -34,6 +36,8 @@ def cell_texts(array: pa.Array) -> pa.StringArray:
     ['7', '', '2.5']
     """
     if pa.types.is_floating(array.type):
+        if array.type != pa.float64():
+            array = array.cast(pa.string()).cast(pa.float64())  # 0.1 in four bytes is 0.1, as in a CSV
         values = array.to_pylist()
         return pa.array([_float_text(value) for value in values], pa.string())
     if not pa.types.is_string(array.type):
@@ -61,7 +65,7 @@ def judge_key(name: str) -> Callable[[str], int]:
     def judge(text: str) -> int:
         if not text:
             return CODES["missing_key"]
-        if name == "dayOfYear" and not (re.fullmatch(r"[1-9]\d{0,2}", text) and int(text) <= 366):
+        if name == "dayOfYear" and not (re.fullmatch(r"[1-9][0-9]{0,2}", text) and int(text) <= 366):
             return CODES["bad_key"]
         return 0
 
@@ -105,8 +109,8 @@ class SpeciesReader:
             return 0
         if WHOLE_AS_FLOAT.fullmatch(text):
             self.hints.add(
-                'They were whole numbers once (a float column). Write them without a decimal point, or say layout = "glc2023" or '
-                "later if the file is GeoLifeCLEF's."
+                "They were whole numbers once (a float column). Write them without a decimal point, or say layout = "
+                '"glc2023" or later if the file is GeoLifeCLEF\'s.'
             )
         elif not NUMERIC.fullmatch(text):
             self.hints.add("Names and numbers are mixed.")
@@ -119,7 +123,7 @@ class SpeciesReader:
             if match is None:
                 return None
             text = match[1]
-        value = int(text)
+        value = int(text) if len(text) <= LONGEST_INTEGER else LARGEST_INTEGER + 1
         return value if value <= LARGEST_INTEGER else None
 
     def read(self, texts: pa.StringArray, fine: npt.NDArray[np.bool_]) -> pa.Array:
@@ -182,7 +186,7 @@ def _ordinal(text: str) -> int:
     """Give year × 1000 + day of the year of an ISO day, 0 for none, or why there is none."""
     if not text:
         return 0
-    match = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", text)
+    match = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ].*)?", text)
     if not match:
         return NOT_ISO
     try:
@@ -196,11 +200,12 @@ def _whole_or_zero(text: str) -> int:
     """Give a whole number; 0 where there is none, -1 where the text is no whole number."""
     if not text or text.casefold() in ("na", "nan"):
         return 0
-    match = re.fullmatch(r"(\d{1,9})(\.0*)?", text)
+    match = re.fullmatch(r"([0-9]{1,9})(\.0*)?", text)
     if not match:
         return -1
     return int(match[1]) or -1
 
 
 def _is_leap(years: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    return (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+    leap: npt.NDArray[np.bool_] = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+    return leap

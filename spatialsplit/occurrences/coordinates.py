@@ -62,7 +62,9 @@ def parse_numbers(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
     """
     if pa.types.is_string(array.type):
         return _parse_text(array)
-    values = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)):
+        return _parse_text(array.cast(pa.string()))
+    values = array.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
     return values, np.where(np.isnan(values), np.int8(MISSING), np.int8(FOUND))
 
 

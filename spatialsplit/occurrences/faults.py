@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from spatialsplit.errors import shown
 from spatialsplit.tables import TableInput
 
 FINE = 0
@@ -50,7 +51,8 @@ WHAT = {
     "bad_date": ("Contradicting date", "dayOfYear, date and year must agree. Correct them"),
     "survey_coordinates": (
         "Survey with more than one place",
-        'A survey is one visit to one place. Correct it, add a key, or say coordinates = "first" or "mean" under [surveys]',
+        "A survey is one visit to one place. Correct it, add a key, or say "
+        'coordinates = "first" or "mean" under [surveys]',
     ),
     "survey_years": (
         "Survey that merges more than one year",
@@ -99,11 +101,12 @@ class Faults:
         what, cure = WHAT[reason]
         known = self.first[reason]
         lines = self.source.lines_of([place for place, _ in known])
-        examples = ", ".join(f"{line}: {value}" for line, (_, value) in zip(lines, known, strict=True))
+        examples = ", ".join(f"{line}: {shown(value)}" for line, (_, value) in zip(lines, known, strict=True))
         hint = f" {self.hints[reason]}" if reason in self.hints else ""
         return (
-            f"{what} in {self.counts[reason]:,} of {self.n_rows:,} {self.unit} of {self.source.name} (first: {examples}).{hint} "
-            f'{cure}, or say drop = ["{reason}"] under [{self.section}].'
+            f"{what} in {self.counts[reason]:,} of {self.n_rows:,} {self.unit} of {self.source.name} (first: "
+            f"{examples})."
+            f'{hint} {cure}, or say drop = ["{reason}"] under [{self.section}].'
         )
 
 

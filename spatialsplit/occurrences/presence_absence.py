@@ -1,7 +1,7 @@
 """Read a whole presence-absence table, long or wide, into rows and labels.
 
-Long tables have a row a survey and species; wide ones a row a survey and a column a species, 0 or 1. Behind this door they are the same: rows
-that say where and when, and labels that say which row found which species.
+Long tables have a row a survey and species; wide ones a row a survey and a column a species, 0 or 1. Behind this door
+they are the same: rows that say where and when, and labels that say which row found which species.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.errors import DataError, first_few
-from spatialsplit.occurrences.cells import cell_texts
+from spatialsplit.errors import DataError, first_few, shown
+from spatialsplit.occurrences.cells import SpeciesReader, cell_texts
 from spatialsplit.occurrences.coordinates import Places
 from spatialsplit.occurrences.faults import CODES, REASONS
 from spatialsplit.occurrences.reading import CheckedBatch, RecordReader, RecordRules
@@ -47,7 +47,8 @@ class WideColumns:
             matching = [i for i, name in enumerate(header) if fnmatch.fnmatchcase(name, pattern)]
             if not matching:
                 raise DataError(
-                    f"No column of {where} matches '{pattern}' in species_columns. It has: {first_few(header, shown=12)}. Correct the pattern."
+                    f"No column of {where} matches '{pattern}' in species_columns. It has: "
+                    f"{first_few(header, shown=12)}. Correct the pattern."
                 )
             found.extend(i for i in matching if i not in found)
         return found
@@ -171,7 +172,26 @@ def _settle_species(reader: RecordReader, batches: Sequence[Batch], species_colu
         texts = [pa.array([reader.source.header[i] for i in species_columns])]
     else:
         texts = [cell_texts(batch.column(reader.found["speciesId"])).unique() for batch in batches]
-    species.settle(pa.chunked_array(texts).combine_chunks())
+    species.settle(pa.chunked_array(texts, pa.string()).combine_chunks())
+    if species_columns:
+        _check_wide_names(species, texts[0].to_pylist(), reader.source.name)
+
+
+def _check_wide_names(species: SpeciesReader, names: Sequence[str], where: str) -> None:
+    """Refuse names of species columns that are no species: all are whole numbers, or all are names."""
+    bad = [name for name in names if species.judge(name.strip())]
+    if bad:
+        raise DataError(
+            f"{len(bad):,} of {len(names):,} species columns of {where} are named unlike the others or the other "
+            f"table's species (first: {first_few(shown(name) for name in bad)}). Species are all whole numbers from "
+            "0 or all names. Correct species_columns or the header."
+        )
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if list(names).count(name) > 1})
+        raise DataError(
+            f"{len(twice):,} species of {where} have more than one column (first: {first_few(twice)}). Each has one. "
+            "Correct the header."
+        )
 
 
 def _check(
@@ -200,7 +220,7 @@ def _refuse_cells(reader: RecordReader, checked: CheckedBatch, bad: npt.NDArray[
 
 
 def _collect(collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.bool_] | None, n_kept: int) -> int:
-    """Number the rows that are kept and note their labels; give the number of the next row."""
+    """Note the rows that are kept, with their numbers, and their labels; give the number of the next row."""
     fine = checked.fine
     number = np.cumsum(fine) - 1 + n_kept
     if ones is None:
@@ -265,8 +285,8 @@ def _species_of_labels(reader: RecordReader, collected: _Collected, species_colu
     labels = pa.chunked_array(collected.label_species).combine_chunks()
     if not species_columns:
         return labels
-    names = pa.array([reader.source.header[i] for i in species_columns])
+    names = [reader.source.header[i] for i in species_columns]
     species = reader.rules.species
-    if species is not None and species.kind == "integer":
-        names = pa.array([species.number(name) or 0 for name in names.to_pylist()], pa.int64())
-    return names.take(labels)
+    if species is None or species.kind == "text":
+        return pa.array(names, pa.string()).take(labels)
+    return pa.array([species.number(name) for name in names], pa.int64()).take(labels)

@@ -1,7 +1,7 @@
 """Find the columns of a record table and check its rows, batch by batch.
 
-The reader is pure but for its tallies: a batch in, the same rows out with their place, keys, species and reasons. Nothing is repaired and
-nothing is lost: a row is fine, or it has a reason.
+The reader is pure but for its tallies: a batch in, the same rows out with their place, keys, species and reasons.
+Nothing is repaired and nothing is lost: a row is fine, or it has a reason.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import pyarrow as pa
 
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84, is_ballpark, is_degrees
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 from spatialsplit.occurrences.cells import Days, SpeciesReader, by_distinct, cell_texts, judge_key, read_days
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
 from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
 from spatialsplit.tables import Batch, OutputColumn, TableInput
+from spatialsplit.tables.writing import is_cell
 
 Codes = npt.NDArray[np.int8]
 
@@ -44,6 +45,8 @@ class RecordRules:
         Column whose metres are added to a record's radius.
     suspect_above_m : mapping of str to float
         Suspicion to the uncertainty above which a record comes under it.
+    with_days : bool
+        Whether date, year and dayOfYear are compared.
     section : str
         The recipe's section, for messages.
     """
@@ -55,6 +58,7 @@ class RecordRules:
     species: SpeciesReader | None = None
     uncertainty: str | None = None
     suspect_above_m: Mapping[str, float] = field(default_factory=dict)
+    with_days: bool = True
     section: str = "inputs.po"
 
 
@@ -89,7 +93,8 @@ class CheckedBatch:
     @property
     def fine(self) -> npt.NDArray[np.bool_]:
         """Which rows have no fault."""
-        return self.reasons == 0
+        fine: npt.NDArray[np.bool_] = self.reasons == 0
+        return fine
 
 
 class RecordReader:
@@ -113,13 +118,15 @@ class RecordReader:
         wanted = ["lon", "lat", *rules.keys, *(["speciesId"] if with_species and rules.species else [])]
         if rules.uncertainty:
             wanted.append(rules.uncertainty)
-        optional = [name for name in ("date", "year", "dayOfYear", "geoUncertaintyInM") if name not in wanted]
+        further = ("date", "year", "dayOfYear") if rules.with_days else ()
+        optional = [name for name in (*further, "geoUncertaintyInM") if name not in wanted]
         self.found = find_columns(source.header, wanted, rules.columns, optional=optional, where=source.name)
         self._mapped_also(rules.columns)
         self.faults = Faults(source, rules.section)
         self.suspicions: dict[str, int] = {}
         self._looks: dict[str, int] = {}
         self._check_names()
+        self._check_kinds()
 
     def _mapped_also(self, columns: Mapping[str, str]) -> None:
         """Find the further columns that the recipe renames."""
@@ -131,9 +138,19 @@ class RecordReader:
         twice = sorted({name for name in names if names.count(name) > 1 and name in self.found})
         if twice:
             raise DataError(
-                f"{self.source.name} would have more than one column '{name}': one is mapped to it and another has that name. Rename or "
-                "leave out the other."
+                f"{self.source.name} would have more than one column '{name}': one is mapped to it and another has "
+                "that name. Rename or leave out the other."
                 for name in twice
+            )
+
+    def _check_kinds(self) -> None:
+        kinds = {name: self.source.types[position] for name, position in self.found.items()}
+        odd = {name: kind for name, kind in kinds.items() if not is_cell(kind)}
+        if odd:
+            raise DataError(
+                f"Column '{name}' of {self.source.name} holds {kind}, and not numbers or text. Write the table with "
+                "one value a cell."
+                for name, kind in odd.items()
             )
 
     def output_names(self) -> list[str]:
@@ -234,7 +251,7 @@ class RecordReader:
             self.suspicions[name] = self.suspicions.get(name, 0) + int(count)
 
     def _value(self, checked: CheckedBatch, reason: str, row: int) -> str:
-        shown = {
+        asked = {
             "missing_coordinate": ["lon", "lat"],
             "bad_latitude": ["lat"],
             "bad_longitude": ["lon"],
@@ -245,10 +262,10 @@ class RecordReader:
             "bad_species": ["speciesId"],
             "bad_date": [name for name in ("date", "year", "dayOfYear") if name in self.found],
         }[reason]
-        cells = [(name, checked.batch.column(self.found[name])[row].as_py()) for name in shown if name in self.found]
+        cells = [(name, checked.batch.column(self.found[name])[row].as_py()) for name in asked if name in self.found]
         if len(cells) == 1:
-            return f"{cells[0][1]}" if cells[0][1] not in (None, "") else "empty"
-        return " ".join(f"{name} {'empty' if cell in (None, '') else cell}" for name, cell in cells)
+            return shown(cells[0][1]) if cells[0][1] not in (None, "") else "empty"
+        return " ".join(f"{name} {'empty' if cell in (None, '') else shown(cell, longest=40)}" for name, cell in cells)
 
     def problems(self, dropped: Sequence[str] = ()) -> list[str]:
         """Word everything that forbids the use of this table, a line each."""
@@ -261,8 +278,10 @@ class RecordReader:
             and self._looks.get("like_degrees", 0) == self.faults.n_rows
         ):
             problems.append(
-                f"All {self.faults.n_rows:,} rows of {self.source.name} have coordinates within ±180 and ±90, which are degrees, but "
-                f'its CRS {self.rules.crs} counts in metres. Leave out crs under [{self.rules.section}] or say crs = "EPSG:4326".'
+                f"All {self.faults.n_rows:,} rows of {self.source.name} have coordinates within ±180 and ±90, which "
+                "are degrees, but "
+                f"its CRS {self.rules.crs} counts in metres. Leave out crs under [{self.rules.section}] or say crs = "
+                '"EPSG:4326".'
             )
         elif not problems and not fine:
             problems.append(
@@ -279,7 +298,8 @@ class RecordReader:
             self.faults.hints |= {"bad_latitude": hint, "bad_longitude": hint}
         elif self._looks.get("would_fit_swapped"):
             self.faults.hints["bad_latitude"] = (
-                f"{self._looks['would_fit_swapped']:,} of them would be valid with longitude and latitude exchanged: are the columns swapped?"
+                f"{self._looks['would_fit_swapped']:,} of them would be valid with longitude and latitude exchanged: "
+                "are the columns swapped?"
             )
 
     def warnings(self) -> list[str]:
@@ -290,8 +310,8 @@ class RecordReader:
         ]
         if is_ballpark(self.rules.crs):
             lines.append(
-                f"PROJ knows no datum shift from {self.rules.crs} to WGS84 and leaves it out: the coordinates of {self.source.name} may be "
-                "off by hundreds of metres. Give the CRS with its datum."
+                f"PROJ knows no datum shift from {self.rules.crs} to WGS84 and leaves it out: the coordinates of "
+                f"{self.source.name} may be off by hundreds of metres. Give the CRS with its datum."
             )
         return lines
 
@@ -303,8 +323,8 @@ WARNINGS = {
     "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
     "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
     "swapped_axes": (
-        "{n} rows of {where} lie outside the area of use of the grid's CRS but would lie inside with longitude and latitude exchanged. "
-        "Check the columns."
+        "{n} rows of {where} lie outside the area of use of the grid's CRS but would lie inside with longitude and "
+        "latitude exchanged. Check the columns."
     ),
 }
 """For each suspicion, what is said of it."""

@@ -1,0 +1,99 @@
+"""The best balanced of several draws.
+
+Each attempt is an ordinary draw with a seed of its own; what is balanced are the shares of surveys and the frequencies
+of species. One draw stands in `draw`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialsplit.draw import Draw, DrawRules, Occupied, draw_quadrats
+from spatialsplit.errors import DataError
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The (quadrat, species) pairs of all labels, by which attempts are compared.
+
+    Attributes
+    ----------
+    quadrat : array of int, shape (n,)
+        Position of the label's quadrat in `Occupied.labels`.
+    species : array of int, shape (n,)
+        Any codes 0 … m − 1.
+    """
+
+    quadrat: npt.NDArray[np.integer]
+    species: npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class BestDraw:
+    """The draw that was kept among several attempts: its number k and the objective of each attempt.
+
+    The objective of an attempt with an empty holdout is infinite.
+    """
+
+    draw: Draw
+    attempt: int
+    objectives: tuple[float, ...]
+
+
+def draw_best(occupied: Occupied, rules: DrawRules, seed: str, attempts: int, labels: Labels) -> BestDraw:
+    """Draw with the seeds `{seed}#1` … `{seed}#n` and keep the draw that is balanced best.
+
+    The objective of a draw is the sum over its holdouts of the relative error of the share (surveys drawn over surveys
+    free, against the share) and of the total variation distance between the species frequencies of the holdout's labels
+    and those of all labels. The smallest objective wins; of equal ones the smallest k.
+
+    Raises
+    ------
+    DataError
+        Every attempt has an empty holdout, or `attempts` is not positive.
+
+    Examples
+    --------
+    >>> from spatialsplit.draw import Holdout
+    >>> labels = Labels(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    >>> best = draw_best(Occupied(list("abcd"), [1] * 4), DrawRules([Holdout("test", 0.5)]), "seed", 5, labels)
+    >>> best.attempt, best.draw.subsets
+    (1, {'a': 'train', 'b': 'test', 'c': 'train', 'd': 'test'})
+    """
+    if attempts < 1:
+        raise DataError(f"Invalid attempts {attempts}. It must be 1 or more.")
+    best: tuple[float, int, Draw] | None = None
+    objectives = []
+    empty: DataError | None = None
+    for k in range(1, attempts + 1):
+        try:
+            draw = draw_quadrats(occupied, rules, f"{seed}#{k}")
+        except DataError as error:
+            empty = empty or error
+            objectives.append(math.inf)
+            continue
+        objective = imbalance(draw, occupied, labels)
+        objectives.append(objective)
+        if best is None or objective < best[0]:
+            best = (objective, k, draw)
+    if best is None:
+        raise empty or DataError("No attempt was made.")
+    return BestDraw(best[2], best[1], tuple(objectives))
+
+
+def imbalance(draw: Draw, occupied: Occupied, labels: Labels) -> float:
+    """Measure how far a draw's holdouts are from the wanted shares and the species of the whole; see `draw_best`."""
+    n_species = int(labels.species.max(initial=-1)) + 1
+    everywhere = np.bincount(labels.species, minlength=n_species)
+    errors = []
+    for holdout in draw.holdouts:
+        inside = np.array([draw.subsets[label] == holdout.name for label in occupied.labels])
+        here = np.bincount(labels.species[inside[labels.quadrat]], minlength=n_species)
+        differences = np.abs(here / max(here.sum(), 1) - everywhere / max(everywhere.sum(), 1))
+        errors.append(abs(holdout.surveys_drawn / holdout.surveys_free - holdout.share) / holdout.share)
+        errors.append(math.fsum(differences) / 2)
+    return math.fsum(errors)
