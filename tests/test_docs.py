@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
@@ -17,15 +17,19 @@ from spatialsplit.synthetic import write_virtual_flora
 REPOSITORY = Path(__file__).parents[1]
 
 
+def sections(annotation: object) -> list[type[BaseModel]]:
+    """Give the models that a type speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in sections(part)]
+
+
 def keys(model: type[BaseModel]) -> set[str]:
     """Collect the keys of a recipe's sections, all the way down."""
     found: set[str] = set()
     for name, info in model.model_fields.items():
-        nested = [part for part in re.findall(r"recipe\.(\w+)", str(info.annotation))]
-        import spatialsplit.recipe as module
-
-        sections = [getattr(module, part) for part in nested if isinstance(getattr(module, part, None), type)]
-        found |= {name} if not sections else set().union(*(keys(section) for section in sections))
+        nested = sections(info.annotation)
+        found |= set().union(*(keys(section) for section in nested)) if nested else {name}
     return found
 
 
@@ -57,3 +61,18 @@ def test_the_recipe_of_the_golden_manifest_is_the_one_that_synth_writes(tmp_path
 def test_every_column_that_is_made_here_has_a_description(built: BuildReport, name: str) -> None:
     header = (built.folder / "public" / name).read_text().splitlines()[0].split(",")
     assert set(header) <= set(COLUMNS)
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    names: dict[str, object] = {}
+    exec(readme.split("```python\n")[1].split("```")[0], names)
+    assert names["gone"].record.tolist() == [0]  # type: ignore[attr-defined]
+    assert sorted(names["subset"].tolist()) == ["test", "train", "train"]  # type: ignore[attr-defined]
+
+
+def test_the_readme_names_every_command() -> None:
+    from spatialsplit.cli import COMMANDS
+
+    readme = (REPOSITORY / "README.md").read_text()
+    assert not [name for name in COMMANDS if f"`{name}`" not in readme]

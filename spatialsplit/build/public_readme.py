@@ -60,7 +60,7 @@ def _files(written: Mapping[str, Sequence[Written]]) -> str:
     lines = ["## Files", ""]
     for role, text in ABOUT.items():
         for file in written.get(role, []):
-            form = f"separator `{file.separator}`, " if file.separator else ""
+            form = f"Separator `{file.separator}`, " if file.separator else "Parquet, "
             lines += [f"### `{file.path.name}`", "", f"{text} {form}{file.n_rows:,} rows.", "", *_columns(file), ""]
     return "\n".join(lines).rstrip()
 

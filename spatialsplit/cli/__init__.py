@@ -34,6 +34,8 @@ COMMANDS: dict[str, Entry] = {
     "filter-po": Entry("steps", "Remove presence-only records near sites."),
     "audit": Entry("auditing", "Prove a split honest, ours or anybody's."),
     "verify": Entry("auditing", "Check a dataset against its manifest."),
+    "rebuild": Entry("comparing", "Build a dataset again elsewhere and compare."),
+    "diff": Entry("comparing", "Say what changed between two datasets."),
     "check-submission": Entry("scoring", "List every fault of a submission."),
     "score": Entry("scoring", "Score a submission."),
     "export": Entry("exporting", "Write files for a competition platform."),

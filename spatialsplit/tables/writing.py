@@ -70,7 +70,8 @@ class TableWriter:
     """A table that is being written, in one or several forms at once.
 
     Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any
-    other CSV. A column with decimals is rounded to them in every form.
+    other CSV. A column with decimals is rounded to them in every form. Where `described` is off, no content digest is
+    taken.
 
     Raises
     ------
@@ -83,10 +84,12 @@ class TableWriter:
     separator: str = ","
     written: list[Written] = field(default_factory=list)
     n_rows: int = 0
+    described: bool = True
 
     def __enter__(self) -> TableWriter:
         _check_kinds(self.columns)
-        self._digest = ContentDigest([(column.name, column.type) for column in self.columns])
+        columns = self.columns if self.described else []
+        self._digest = ContentDigest([(column.name, column.type) for column in columns])
         self._files = [
             _ParquetForm(path, self.columns)
             if path.suffix == ".parquet"
@@ -110,7 +113,7 @@ class TableWriter:
         if not cells or not len(cells[0]):
             return
         self.n_rows += len(cells[0])
-        self._digest.update(cells)
+        self._digest.update(cells if self.described else [])
         for form, rows in zip(self._files, forms, strict=True):
             form.write(rows)
 
@@ -182,23 +185,33 @@ class _CsvForm(HashedOutput):
 
 
 class _ParquetForm:
+    """A Parquet file; the writer is opened with the first rows, which show where a dictionary pays."""
+
     def __init__(self, path: Path, columns: Sequence[OutputColumn]):
         self.path = path
         self._out = HashedOutput(path)
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
-        self._writer = pyarrow.parquet.ParquetWriter(
-            pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd"
-        )
+        self._writer: pyarrow.parquet.ParquetWriter | None = None
 
     def prepare(self, cells: Sequence[pa.Array]) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(list(cells), schema=self._schema)
 
+    def _open(self, rows: pa.RecordBatch | None) -> pyarrow.parquet.ParquetWriter:
+        names = self._schema.names
+        repeated = [name for name, cells in zip(names, rows.columns, strict=True) if repeats_itself(cells)] if rows else []
+        dictionary: list[str] | bool = repeated if len(set(names)) == len(names) else False
+        return pyarrow.parquet.ParquetWriter(
+            pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd", use_dictionary=dictionary
+        )
+
     def write(self, rows: pa.RecordBatch) -> None:
+        if self._writer is None:
+            self._writer = self._open(rows)
         self._writer.write_batch(rows)
 
     def close(self) -> None:
         try:
-            self._writer.close()
+            (self._writer or self._open(None)).close()
         finally:
             self._out.close()
 
@@ -211,8 +224,23 @@ class _ParquetForm:
         return self._out.n_bytes
 
 
+SAMPLE_ROWS = 20_000
+
+
+def repeats_itself(cells: pa.Array) -> bool:
+    """Tell by a sample whether a column has so few values that a Parquet dictionary pays: elsewhere it takes most of the time.
+
+    Examples
+    --------
+    >>> repeats_itself(pa.array([1, 1, 2, 2] * 50)), repeats_itself(pa.array(range(200)))
+    (True, False)
+    """
+    sample = cells.slice(0, SAMPLE_ROWS)
+    return bool(len(sample.unique()) * 4 <= len(sample))
+
+
 def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator: str = ",") -> TableWriter:
-    """Open one file for writing, CSV or Parquet by its ending.
+    """Open one file for writing, CSV or Parquet by its ending; no content digest is taken.
 
     Raises
     ------
@@ -221,7 +249,7 @@ def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator:
     """
     path = Path(path)
     check_ending(path)
-    return TableWriter([path], columns, "\t" if path.suffix == ".tsv" else separator)
+    return TableWriter([path], columns, "\t" if path.suffix == ".tsv" else separator, described=False)
 
 
 def write_table(
@@ -241,7 +269,9 @@ def write_table(
         OutputColumn(name, kind, decimals.get(name))
         for name, kind in zip(table.schema.names, table.schema.types, strict=True)
     ]
-    with open_writer(path, columns, separator=separator) as writer:
+    writer = open_writer(path, columns, separator=separator)
+    writer.described = True
+    with writer:
         writer.write([column.combine_chunks() for column in table.columns])
     return writer.written[0]
 
