@@ -234,8 +234,8 @@ class _Surroundings:
         side = max(np.sqrt(width * height / MAP_CELLS), reach_lat / 4, FINEST_DEGREES)
         self.n_columns = min(int(width / side) + 1, MAP_CELLS)
         self.n_rows = min(int(height / side) + 1, MAP_CELLS)
-        self.columns_per_degree = self.n_columns / width if width else 0.0
-        self.rows_per_degree = self.n_rows / height if height else 0.0
+        self.columns_per_degree = self.n_columns / max(width, side)
+        self.rows_per_degree = self.n_rows / max(height, side)
 
     def _column(self, lon: Floats) -> Integers:
         return _whole(np.clip((lon - self.west) * self.columns_per_degree, 0, self.n_columns - 1))
