@@ -56,8 +56,8 @@ class Reading:
         return TableInput(path, self.dialect)
 
     def rules(self, **more: Any) -> RecordRules:
-        """Give the rules by which its rows are read."""
-        return RecordRules(columns=self.columns, crs=self.crs, decimals=self.decimals, **more)
+        """Give the rules by which its rows are read; only surveys need to know their day."""
+        return RecordRules(columns=self.columns, crs=self.crs, decimals=self.decimals, **{"with_days": False, **more})
 
 
 def add_quadrats(points: Path, out: Path, grid: Grid, reading: Reading | None = None) -> list[str]:
@@ -253,7 +253,7 @@ def write_surveys(
         A line for each fault of the rows or of the surveys.
     """
     reading = reading or Reading()
-    record_rules = reading.rules(keys=rules.keys, species=SpeciesReader(), section="inputs.pa")
+    record_rules = reading.rules(keys=rules.keys, species=SpeciesReader(), section="inputs.pa", with_days=True)
     table, problems = read_presence_absence(
         reading.source(presence_absence), record_rules, wide=WideColumns(wide) if wide else None
     )
