@@ -561,3 +561,15 @@ def test_damaged_files_give_a_report_or_one_line(data: st.DataObject) -> None:
         )
         path.write_bytes(content[:start] + junk + content[stop:])
         assert len(audit_dataset(folder).checks) == len(NAMES)
+
+
+def test_duplicate_rows_are_counted_but_need_not_be_listed(tmp_path: Path) -> None:
+    """Another row says the same; every other reason must have its rows in a file."""
+    made = example()
+    read, surveys = made.manifest["steps"][:2]
+    for step, count in ((read, "in"), (read, "kept"), (surveys, "in")):
+        step[count] += 3
+    surveys["dropped"] = {"duplicate": 3}
+    assert audit_dataset(made.write(tmp_path / "dataset")).passed
+    surveys["dropped"] = {"survey_years": 3}
+    assert audit_dataset(made.write(tmp_path / "again")).failed == ("counts_add_up",)

@@ -94,6 +94,9 @@ def _sum(steps: dict[str, dict[str, Any]], name: str) -> Counter[str]:
     return Counter(steps.get(name, {}).get("dropped", {}))
 
 
+_COUNTED_ONLY = {"duplicate"}
+"""Reasons whose rows need not be listed: another row says the same."""
+
 _DROPPED_IN: dict[str, tuple[str, ...]] = {
     "po_removed": ("filter_po",),
     "dropped_po": ("read_po",),
@@ -111,7 +114,7 @@ def _dropped_files(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iter
     for role, names in _DROPPED_IN.items():
         said: Counter[str] = sum((_sum(steps, name) for name in names), Counter())
         counted = _reasons(published, role)
-        for reason in sorted({*said, *counted}):
+        for reason in sorted({*said, *counted} - (_COUNTED_ONLY - set(counted))):
             yield f"dropped as {reason} ({role})", said[reason], counted[reason]
 
 
