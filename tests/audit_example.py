@@ -106,9 +106,7 @@ def mend(folder: Path, manifest: dict[str, Any], headers: dict[str, list[str]]) 
 def write_sums(folder: Path) -> None:
     """Write SHA256SUMS for the files below a folder."""
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    lines = [
-        f"{_sha256(folder / name)}  {name}\n" for name in files if name not in ("SHA256SUMS", "run.json")
-    ]
+    lines = [f"{_sha256(folder / name)}  {name}\n" for name in files if name not in ("SHA256SUMS", "run.json")]
     (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
@@ -249,9 +247,7 @@ def _po_tables(made: Example, side: int, tests: list[Row], rng: random.Random) -
         records.append({**records[0], "lon": survey["lon"], "lat": round(survey["lat"] + 0.001, 6)})
     kept, removed = [], []
     for record in records:
-        distance, nearest = min(
-            (metres(record, survey), survey["surveyId"]) for survey in tests if survey["species"]
-        )
+        distance, nearest = min((metres(record, survey), survey["surveyId"]) for survey in tests if survey["species"])
         if distance > RADIUS_M:
             kept.append(record)
         else:
@@ -292,8 +288,7 @@ def count_species(made: Example) -> None:
     }
     known = sorted(set().union(*counts.values()))
     made.rows("public/species.csv")[:] = [
-        {"speciesId": species, **{name: count[species] for name, count in counts.items()}}
-        for species in known
+        {"speciesId": species, **{name: count[species] for name, count in counts.items()}} for species in known
     ]
 
 
@@ -320,10 +315,7 @@ def _manifest(seed: str, sealed: bool) -> dict[str, Any]:
 
 def _steps(made: Example, surveys: list[Row]) -> None:
     """Write down what each step counted."""
-    n_pa = {
-        name: len(made.rows(name))
-        for name in ("public/PA_train.csv", "public/PA_val.csv", "private/PA_test.csv")
-    }
+    n_pa = {name: len(made.rows(name)) for name in ("public/PA_train.csv", "public/PA_val.csv", "private/PA_test.csv")}
     n_empty = sum(not survey["species"] for survey in surveys)
     n_dropped = len(made.rows("private/dropped_surveys.csv"))
     n_kept, n_removed = len(made.rows("public/PO_train.csv")), len(made.rows("private/PO_removed.csv"))

@@ -21,19 +21,22 @@ from spatialsplit.audit.giveaway import Labels, why_it_tells
 from spatialsplit.audit.grids import Grid, equator_and_meridian, grid_of_labels, indices, laea_europe
 from tests.audit_example import example
 
+TO_LAEA = pyproj.Transformer.from_crs(4326, 3035, always_xy=True)
 GEOD = pyproj.Geod(ellps="WGS84")
 europe = st.tuples(st.floats(-30, 50), st.floats(30, 72))
 
 
 @given(europe)
+@settings(deadline=None)
 def test_laea_by_snyder_is_that_of_proj(point: tuple[float, float]) -> None:
     """The audit's EPSG:3035 shares no code with PROJ and agrees with it to a micrometre."""
-    expected = pyproj.Transformer.from_crs(4326, 3035, always_xy=True).transform(*point)
+    expected = TO_LAEA.transform(*point)
     found = laea_europe(np.array([point[0]]), np.array([point[1]]))
     assert [float(part[0]) for part in found] == pytest.approx(expected, abs=1e-6)
 
 
 @given(st.floats(-180, 180), st.floats(0, 90))
+@settings(deadline=None)
 def test_the_bins_of_glc22_are_measured_along_equator_and_meridian(lon: float, lat: float) -> None:
     """Easting is a share of the equator, northing the geodesic of the meridian."""
     easting, northing = equator_and_meridian(np.array([lon]), np.array([lat]))
@@ -44,6 +47,7 @@ def test_the_bins_of_glc22_are_measured_along_equator_and_meridian(lon: float, l
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**5), st.integers(-(10**5), 10**5))
+@settings(deadline=None)
 def test_a_point_lies_in_the_half_open_quadrat_of_its_index(centimetres: int, size: int, origin: int) -> None:
     """West edge in, east edge out, in exact whole centimetres."""
     columns, _, _ = indices(np.array([centimetres / 100]), np.array([0.0]), size, (origin, 0))
