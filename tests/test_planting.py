@@ -60,7 +60,7 @@ def test_the_help_of_synth_names_every_fault() -> None:
 
     from spatialsplit.cli import cli
 
-    said = " ".join(CliRunner().invoke(cli, ["synth", "--help"]).output.split())
+    said = "".join(CliRunner().invoke(cli, ["synth", "--help"]).output.split())
     assert not [name for name in FAULTS if name not in said]
 
 
