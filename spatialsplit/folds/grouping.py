@@ -1,0 +1,130 @@
+"""The quadrat, or any other group, of each row that a splitter is handed.
+
+It comes with `groups`, or with a column `quadratId` of `X`, or from the row's place and a grid. A group is never cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from spatialsplit.errors import DataError, first_few
+from spatialsplit.folds.places import Floats, Integers, n_rows, places_of
+from spatialsplit.quadrats import Grid, Quadrats
+
+OWN_COLUMN = "quadratId"
+
+
+class AnyGrid(Protocol):
+    """Whatever gives each place one quadrat: squares, hexagons, polygons, zones; see `grids`."""
+
+    def assign(self, first: Floats, second: Floats, /) -> Quadrats:
+        """Give every place its quadrat."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each row.
+
+    Attributes
+    ----------
+    codes : array of int, shape (n,)
+        Position in `labels`.
+    labels : list of str
+        In code-point order.
+    """
+
+    codes: Integers
+    labels: list[str]
+
+    def counts(self) -> Integers:
+        """Count the rows of each group."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+
+def is_planar(grid: AnyGrid | None) -> bool:
+    """Tell whether a grid has no CRS, so that places are easting and northing."""
+    return bool(getattr(grid, "planar", False))
+
+
+def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Groups:
+    """Find the quadrat of each row.
+
+    Parameters
+    ----------
+    X : array or data frame, n rows
+        Its column `quadratId` counts, unless there is a grid; else its places do.
+    groups : array, shape (n,) or (n, 2), optional
+        With one column a label for each row; with two columns the places.
+    grid : optional
+        Default: 5 km in EPSG:3035, for degrees.
+
+    Raises
+    ------
+    DataError
+        A row has no label, or nothing tells where it lies.
+
+    Examples
+    --------
+    >>> quadrats_of(np.zeros((3, 1)), groups=["b", "a", "b"])
+    Groups(codes=array([1, 0, 1]), labels=['a', 'b'])
+    """
+    if groups is not None and np.ndim(groups) == 1:
+        return group_labels(groups, n_rows(X) if X is not None else len(groups))
+    if groups is None and grid is None and OWN_COLUMN in list(getattr(X, "columns", [])):
+        return group_labels(X[OWN_COLUMN], n_rows(X), where=f"column '{OWN_COLUMN}' of X")
+    places = places_of(X, groups, planar=is_planar(grid))
+    _warn(grid, places.east, places.north)
+    quadrats = (grid or Grid()).assign(places.east, places.north)
+    return _sorted(quadrats.codes.astype(np.int64), quadrats.labels)
+
+
+def _warn(grid: AnyGrid | None, east: Floats, north: Floats) -> None:
+    import warnings
+
+    known = grid if grid is not None else Grid()
+    if isinstance(known, Grid):
+        for line in known.warnings(known.count_outside(east, north), len(east)):
+            warnings.warn(line, UserWarning, stacklevel=5)
+
+
+def group_labels(values: Any, n: int, *, where: str = "groups") -> Groups:
+    """Give numbers to the distinct values of a column, as text in code-point order.
+
+    Raises
+    ------
+    DataError
+        A value is missing, or there are not as many as rows.
+
+    Examples
+    --------
+    >>> group_labels([3, 1, 3], 3).labels
+    ['1', '3']
+    """
+    import pandas as pd
+
+    if len(values) != n:
+        raise DataError(
+            f"{where} has {len(values):,} values for {n:,} rows. Each row needs one. Give them in the rows' order."
+        )
+    codes, distinct = pd.factorize(pd.Series(values).reset_index(drop=True), use_na_sentinel=True)
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise DataError(
+            f"{missing.size:,} of {n:,} rows have no value in {where} (first: row {first_few(missing[:4].tolist())}). "
+            "A row without a group can be on no side. Fill them in or leave these rows out."
+        )
+    return _sorted(codes.astype(np.int64), [_text(value) for value in distinct])
+
+
+def _text(value: Any) -> str:
+    """Write a value as text; a whole number in the same way whether it came as integer or float."""
+    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+
+
+def _sorted(codes: Integers, labels: list[str]) -> Groups:
+    names = sorted(set(labels))
+    position = {name: i for i, name in enumerate(names)}
+    return Groups(np.array([position[label] for label in labels], dtype=np.int64)[codes], names)

@@ -1,0 +1,219 @@
+"""Where rows lie, on the ellipsoid or in a plane, and which of them are near which.
+
+The rows are those that a splitter is handed: their places come with `X` or `groups`, so they stay beside the rows
+through every subset that scikit-learn takes. How near is near on the ellipsoid stands in `distances`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialsplit.columns import find_columns
+from spatialsplit.crs import to_lonlat
+from spatialsplit.distances import Sites, earth_centred, geodesic_m
+from spatialsplit.errors import DataError, first_few
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+PLANAR_NAMES = (("easting", "northing"), ("x", "y"))
+"""Columns of a table in planar mode."""
+
+CHORD_PLAY = 3e-15
+"""Times s³ (metres): more than a chord of the earth is shorter than its geodesic s, which is s³/(24 R²)."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of rows.
+
+    Parameters
+    ----------
+    east, north : array of float, shape (n,)
+        Longitude and latitude in degrees WGS84; in planar mode easting and northing in any unit.
+    planar : bool
+        Distances are straight lines in a plane, and no CRS is asked for; else they are geodesics in metres.
+
+    Raises
+    ------
+    DataError
+        A coordinate is missing or infinite, or no degree.
+
+    Examples
+    --------
+    >>> Places(np.array([10.0]), np.array([45.0])).distance_to(0, np.array([0])).tolist()
+    [0.0]
+    """
+
+    east: Floats
+    north: Floats
+    planar: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "east", np.asarray(self.east, dtype=np.float64))
+        object.__setattr__(self, "north", np.asarray(self.north, dtype=np.float64))
+        if self.east.shape != self.north.shape or self.east.ndim != 1:
+            raise DataError(
+                f"{self.east.size:,} first and {self.north.size:,} second coordinates make no places. There must be "
+                "one of each for every row. Give two arrays of one length."
+            )
+        limits = (np.inf, np.inf) if self.planar else (180.0, 90.0)
+        fine = np.isfinite(self.east) & np.isfinite(self.north)
+        bad = ~(fine & (np.abs(self.east) <= limits[0]) & (np.abs(self.north) <= limits[1]))
+        if bad.any():
+            raise DataError(self._bad_rows(bad, in_metres=bool(fine.all())))
+
+    def _bad_rows(self, bad: Mask, *, in_metres: bool) -> str:
+        rows = np.flatnonzero(bad)
+        first = first_few(f"row {i}: {self.east[i]:g} {self.north[i]:g}" for i in rows[:4].tolist())
+        must = "Coordinates must be finite" if self.planar else "Longitudes lie in [-180, 180], latitudes in [-90, 90]"
+        cure = "They look like metres: say planar=True, or transform them to degrees." if in_metres else ""
+        return (
+            f"{rows.size:,} of {self.east.size:,} rows have no valid place (first: {first}). {must}. "
+            f"{cure or 'Correct these rows or leave them out.'}"
+        )
+
+    def __len__(self) -> int:
+        return len(self.east)
+
+    def take(self, rows: npt.NDArray[Any]) -> Places:
+        """Give the places of some rows."""
+        return Places(self.east[rows], self.north[rows], self.planar)
+
+    @cached_property
+    def points(self) -> Floats:
+        """The places as points whose straight distance orders them: earth-centred metres, or the plane itself."""
+        return np.column_stack([self.east, self.north]) if self.planar else earth_centred(self.east, self.north)
+
+    @cached_property
+    def tree(self) -> Any:
+        """The KD-tree of the points, built when first asked for."""
+        from scipy.spatial import cKDTree
+
+        return cKDTree(self.points, balanced_tree=False, compact_nodes=False)
+
+    @property
+    def extent(self) -> float:
+        """The diagonal of the box round all places, in metres or the plane's unit."""
+        if not len(self):
+            return 0.0
+        return float(np.linalg.norm(self.points.max(axis=0) - self.points.min(axis=0)))
+
+    def distance_to(self, row: int, others: Integers) -> Floats:
+        """Measure from one row to others."""
+        if self.planar:
+            straight: Floats = np.hypot(self.east[others] - self.east[row], self.north[others] - self.north[row])
+            return straight
+        n = len(others)
+        here = np.full(n, self.east[row]), np.full(n, self.north[row])
+        return geodesic_m(*here, self.east[others], self.north[others])
+
+    def near(self, targets: Places, radius_m: float) -> Integers:
+        """Give the rows within a radius of any target, which is in: d ≤ r."""
+        if not len(targets) or not len(self):
+            return np.zeros(0, dtype=np.int64)
+        if not self.planar:
+            return Sites(targets.east, targets.north, radius_m).near(self.east, self.north, radius_m).record
+        bound = radius_m * (1 + 1e-9) + 1e-9  # scipy's own bound is exclusive
+        _, nearest = targets.tree.query(self.points, distance_upper_bound=bound)
+        rows = np.flatnonzero(nearest < len(targets))
+        found = nearest[rows]
+        distance = np.hypot(targets.east[found] - self.east[rows], targets.north[found] - self.north[rows])
+        return rows[distance <= radius_m]
+
+    def around(self, row: int, radius_m: float) -> Integers:
+        """Give the rows within a radius of one row, itself among them."""
+        found = self.tree.query_ball_point(self.points[row], radius_m * (1 + 1e-9) + (1e-9 if self.planar else 0.001))
+        rows = np.sort(np.asarray(found, dtype=np.int64))
+        if self.planar:
+            return rows[self.distance_to(row, rows) <= radius_m]
+        chord = np.linalg.norm(self.points[rows] - self.points[row], axis=1)
+        unsure = np.flatnonzero(chord > radius_m - radius_m**3 * CHORD_PLAY - 0.001)
+        inside = np.ones(len(rows), dtype=bool)
+        inside[unsure] = self.distance_to(row, rows[unsure]) <= radius_m
+        return rows[inside]
+
+
+def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
+    """Find where the rows of `X` lie.
+
+    Parameters
+    ----------
+    X : array, data frame or geo data frame, n rows
+        A geo data frame gives its points; another data frame its columns `lon`, `lat` (or known other names of them),
+        in planar mode `easting`, `northing` or `x`, `y`.
+    groups : array of float, shape (n, 2), optional
+        The places themselves, which count more than `X`: longitude and latitude, or easting and northing.
+    planar : bool
+
+    Raises
+    ------
+    DataError
+        Neither has places.
+
+    Examples
+    --------
+    >>> places_of(np.zeros((2, 5)), groups=[[3.87, 43.61], [3.88, 43.70]]).north.tolist()
+    [43.61, 43.7]
+    """
+    if groups is not None and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
+        pairs = np.asarray(groups, dtype=np.float64)
+        return Places(pairs[:, 0], pairs[:, 1], planar)
+    if hasattr(X, "geometry") and hasattr(X, "crs"):
+        return _of_geometry(X, planar)
+    if hasattr(X, "columns"):
+        return _of_columns(X, planar)
+    names = "easting and northing" if planar else "longitude and latitude"
+    raise DataError(
+        f"Nobody knows where the {n_rows(X):,} rows of X lie. Each needs {names}. Give groups=, an array of two "
+        "columns "
+        "with them, or X as a data frame that has them."
+    )
+
+
+def _of_geometry(X: Any, planar: bool) -> Places:
+    kinds = sorted(set(X.geometry.geom_type.dropna()))
+    if kinds != ["Point"] or X.geometry.isna().any() or X.geometry.is_empty.any():
+        raise DataError(
+            "The geometry of X holds "
+            f"{first_few([*kinds, 'missing ones']) if kinds != ['Point'] else 'missing points'}. "
+            "Each row must be one point. Take representative_point() of the shapes, or leave rows out."
+        )
+    east, north = X.geometry.x.to_numpy(), X.geometry.y.to_numpy()
+    if planar:
+        return Places(east, north, planar)
+    if X.crs is None:
+        raise DataError(
+            "The geometry of X has no CRS. Distances on the ellipsoid need one. Say X.set_crs(…), or planar=True for "
+            "a plane."
+        )
+    return Places(*to_lonlat(east, north, X.crs.to_wkt()))
+
+
+def _of_columns(X: Any, planar: bool) -> Places:
+    header = [str(name) for name in X.columns]
+    names = (
+        next((pair for pair in PLANAR_NAMES if set(pair) <= set(header)), PLANAR_NAMES[0]) if planar else ("lon", "lat")
+    )
+    try:
+        found = find_columns(header, names, where="X")
+    except DataError as error:
+        raise DataError(
+            [
+                *(problem.split(" Name it in the recipe")[0] for problem in error.problems),
+                "Rename the columns, or give groups=, an array of two columns with the places.",
+            ]
+        ) from None
+    east, north = (X.iloc[:, found[name]].to_numpy(dtype=np.float64, na_value=np.nan) for name in names)
+    return Places(east, north, planar)
+
+
+def n_rows(X: Any) -> int:
+    """Count the rows of anything that scikit-learn takes for X."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
