@@ -36,6 +36,7 @@ TRAIN_HELP = (
 @click.option("--jobs", default=-1, show_default=True, help="Processes that grow trees; -1: one a core.")
 @click.option("--patches", type=PATH, help="Pictures: spatialsplit patches, GeoLifeCLEF 2022 or 2023.")
 @click.option("--patch-col", type=click.Choice(["id", "patchID"]), help="What pictures are filed under.")
+@click.option("--allow-missing", is_flag=True, help="Do without surveys whose picture is missing.")
 @click.option(
     "--weights", default="imagenet", show_default=True, help="imagenet, none, or a file of ResNet-50 weights."
 )
@@ -85,9 +86,14 @@ def _model(name: str, options: dict[str, Any]) -> Iterator[Model]:
             seed=options["seed"],
             checkpoint=options["checkpoint"],
         )
-        channels = "rgb" if name == "cnn-rgb" else "rgnir"
         yield PatchNetwork(
-            options["patches"], channels, training, options["source"], file_ids=options["patch_col"], tell=_tell
+            options["patches"],
+            "rgb" if name == "cnn-rgb" else "rgnir",
+            training,
+            options["source"],
+            file_ids=options["patch_col"],
+            allow_missing=options["allow_missing"],
+            tell=_tell,
         )
 
 
