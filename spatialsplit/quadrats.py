@@ -8,7 +8,7 @@ are drawn stands in `draw`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,10 +17,14 @@ import numpy.typing as npt
 import pyproj
 
 from spatialsplit.crs import count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
+from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError, shown
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+PART_POINTS = 1 << 17
+"""Points that are looked at together."""
 
 DENSE_CELLS = 1 << 25
 """Up to so many cells between the outermost quadrats, a table numbers them; beyond it, sorting does."""
@@ -122,9 +126,7 @@ class Grid:
         >>> Grid("EPSG:6933").label(-1, -3)
         'CRS6933RES5000mN-15000E-5000'
         """
-        west = self.origin[0] + int(column) * self.size_m
-        south = self.origin[1] + int(row) * self.size_m
-        return f"CRS{_epsg(self.crs)}RES{self.size_m}mN{south}E{west}"
+        return self._row_part(int(row)) + self._column_part(int(column))
 
     def bounds(self, label: str) -> tuple[int, int, int, int]:
         """Give (west, south, east, north) of a quadrat in metres.
@@ -155,12 +157,26 @@ class Grid:
     def _corner(self, west: int, south: int) -> tuple[int, int]:
         return (west - self.origin[0]) // self.size_m, (south - self.origin[1]) // self.size_m
 
-    def assign(self, lon: Floats, lat: Floats) -> Quadrats:
+    def labels(self, columns: Integers, rows: Integers) -> list[str]:
+        """Name many quadrats, pair by pair; each column and each row is worded once."""
+        souths = {row: self._row_part(row) for row in np.unique(rows).tolist()}
+        wests = {column: self._column_part(column) for column in np.unique(columns).tolist()}
+        return [souths[row] + wests[column] for column, row in zip(columns.tolist(), rows.tolist(), strict=True)]
+
+    def _row_part(self, row: int) -> str:
+        return f"CRS{_epsg(self.crs)}RES{self.size_m}mN{self.origin[1] + row * self.size_m}"
+
+    def _column_part(self, column: int) -> str:
+        return f"E{self.origin[0] + column * self.size_m}"
+
+    def assign(self, lon: Floats, lat: Floats, threads: int | None = None) -> Quadrats:
         """Give every point its quadrat.
 
         Parameters
         ----------
         lon, lat : array of float, shape (n,), degrees WGS84
+        threads : int, optional
+            For many points; as many as there are processors, unless said.
 
         Returns
         -------
@@ -172,8 +188,14 @@ class Grid:
         DataError
             A point cannot be projected.
         """
-        column, row = self.locate(*self.project(np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)))
-        return _encode(column, row, self)
+        lon, lat = np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)
+        column, row = np.empty(len(lon), dtype=np.int64), np.empty(len(lon), dtype=np.int64)
+
+        def place(part: slice) -> None:
+            column[part], row[part] = self.locate(*self.project(lon[part], lat[part]))
+
+        _in_parts(place, len(lon), threads)
+        return _encode(column, row, self, threads)
 
     def count_outside(self, lon: Floats, lat: Floats) -> int:
         """Count the points outside the area of use of the grid's CRS."""
@@ -240,6 +262,10 @@ class EquatorGrid(Grid):
         """Name one quadrat by its column and row, as the organizers did."""
         return f"e{int(column):04d}n{int(row):04d}"
 
+    def labels(self, columns: Integers, rows: Integers) -> list[str]:
+        """Name many quadrats, pair by pair."""
+        return [self.label(column, row) for column, row in zip(columns.tolist(), rows.tolist(), strict=True)]
+
     def bounds(self, label: str) -> tuple[int, int, int, int]:
         """Give (west, south, east, north) of a quadrat in metres along equator and meridian."""
         match = re.fullmatch(r"e(-?\d{3,9})n(-?\d{3,9})", label)
@@ -297,27 +323,51 @@ def grid_named(name: str) -> Grid:
     return PRESETS[name]
 
 
-def _encode(column: Integers, row: Integers, grid: Grid) -> Quadrats:
+def _in_parts(work: Callable[[slice], None], n: int, threads: int | None) -> None:
+    """Do some work part by part, small enough for a processor's cache, in threads where there are several parts."""
+    parts = [slice(start, start + PART_POINTS) for start in range(0, n, PART_POINTS)]
+    for _ in map_in_order(work, parts, threads if len(parts) > 1 else 1):
+        pass
+
+
+def _encode(column: Integers, row: Integers, grid: Grid, threads: int | None) -> Quadrats:
     """Give a number to each quadrat that occurs, by column and row, and code each point."""
     if not column.size:
         return Quadrats(np.zeros(0, dtype=np.int32), [])
     first_column, first_row = int(column.min()), int(row.min())
     n_rows = int(row.max()) - first_row + 1
     n_cells = (int(column.max()) - first_column + 1) * n_rows
-    cell = (column - first_column) * n_rows + (row - first_row)
     if n_cells <= DENSE_CELLS:
-        present = np.zeros(n_cells, dtype=bool)
-        present[cell] = True
-        occupied = np.flatnonzero(present)
-        number = np.zeros(n_cells, dtype=np.int32)
-        number[occupied] = np.arange(occupied.size, dtype=np.int32)
-        codes = number[cell]
+        occupied, codes = _number_cells(column - first_column, row - first_row, n_rows, n_cells, threads)
     else:
-        occupied, inverse = np.unique(cell, return_inverse=True)
+        occupied, inverse = np.unique((column - first_column) * n_rows + (row - first_row), return_inverse=True)
         codes = inverse.astype(np.int32)
     columns, rows = np.divmod(occupied, n_rows)
-    labels = [grid.label(c + first_column, r + first_row) for c, r in zip(columns.tolist(), rows.tolist(), strict=True)]
-    return Quadrats(codes, labels)
+    return Quadrats(codes, grid.labels(columns + first_column, rows + first_row))
+
+
+def _number_cells(
+    column: Integers, row: Integers, n_rows: int, n_cells: int, threads: int | None
+) -> tuple[Integers, npt.NDArray[np.int32]]:
+    """Give the cells that occur and the number of each point's cell among them, by a table of all cells."""
+    present = np.zeros(n_cells, dtype=bool)
+    codes = np.empty(len(column), dtype=np.int32)
+
+    def mark(part: slice) -> None:
+        column[part] *= n_rows
+        column[part] += row[part]
+        present[column[part]] = True
+
+    _in_parts(mark, len(column), threads)
+    occupied = np.flatnonzero(present)
+    number = np.zeros(n_cells, dtype=np.int32)
+    number[occupied] = np.arange(occupied.size, dtype=np.int32)
+
+    def code(part: slice) -> None:
+        np.take(number, column[part], out=codes[part], mode="clip")
+
+    _in_parts(code, len(column), threads)
+    return occupied, codes
 
 
 @cache

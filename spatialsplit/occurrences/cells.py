@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -51,12 +52,34 @@ def _float_text(value: float | None) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def by_distinct(texts: pa.StringArray, judge: Callable[[str], int]) -> npt.NDArray[np.int64]:
+class Distinct:
+    """The cells of a column by their distinct trimmed texts: few texts, and a code a cell.
+
+    Parameters
+    ----------
+    cells : pyarrow.Array
+    """
+
+    def __init__(self, cells: pa.Array):
+        encoded = (cells.fill_null("") if pa.types.is_string(cells.type) else cells).dictionary_encode(
+            null_encoding="encode"
+        )
+        self._texts = cell_texts(encoded.dictionary)
+        self._codes = encoded.indices
+
+    def ask(self, judge: Callable[[str], int]) -> npt.NDArray[np.int64]:
+        """Ask something of each distinct text once and give every cell its answer."""
+        answers = np.fromiter(map(judge, self._texts.to_pylist()), dtype=np.int64, count=len(self._texts))
+        return answers.take(self._codes.to_numpy(zero_copy_only=False))
+
+    def texts(self) -> pa.StringArray:
+        """Give the trimmed text of every cell."""
+        return self._texts.take(self._codes)
+
+
+def by_distinct(cells: pa.Array, judge: Callable[[str], int]) -> npt.NDArray[np.int64]:
     """Ask something of each distinct text once and give every cell its answer."""
-    encoded = texts.dictionary_encode()
-    answers = np.array([judge(text) for text in encoded.dictionary.to_pylist()], dtype=np.int64)
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return answers[codes] if len(answers) else np.zeros(0, dtype=np.int64)
+    return Distinct(cells).ask(judge)
 
 
 def judge_key(name: str) -> Callable[[str], int]:
@@ -126,12 +149,12 @@ class SpeciesReader:
         value = int(text) if len(text) <= LONGEST_INTEGER else LARGEST_INTEGER + 1
         return value if value <= LARGEST_INTEGER else None
 
-    def read(self, texts: pa.StringArray, fine: npt.NDArray[np.bool_]) -> pa.Array:
+    def read(self, cells: pa.Array | Distinct, fine: npt.NDArray[np.bool_]) -> pa.Array:
         """Give the species of the rows that are fine: int64 or text; missing in the others."""
+        distinct = cells if isinstance(cells, Distinct) else Distinct(cells)
         if self.kind == "text":
-            return pc.if_else(pa.array(fine), texts, None)
-        numbers = by_distinct(texts, lambda text: self.number(text) or 0)
-        return pa.array(numbers, mask=~fine)
+            return pc.if_else(pa.array(fine), distinct.texts(), None)
+        return pa.array(distinct.ask(lambda text: self.number(text) or 0), mask=~fine)
 
 
 @dataclass(frozen=True)
@@ -182,6 +205,7 @@ def read_days(
 NO_SUCH_DAY, NOT_ISO = -1, -2
 
 
+@lru_cache(maxsize=1 << 16)
 def _ordinal(text: str) -> int:
     """Give year × 1000 + day of the year of an ISO day, 0 for none, or why there is none."""
     if not text:
@@ -196,6 +220,7 @@ def _ordinal(text: str) -> int:
     return day.year * 1000 + day.timetuple().tm_yday
 
 
+@lru_cache(maxsize=1 << 16)
 def _whole_or_zero(text: str) -> int:
     """Give a whole number; 0 where there is none, -1 where the text is no whole number."""
     if not text or text.casefold() in ("na", "nan"):

@@ -69,13 +69,20 @@ def parse_numbers(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
 
 
 def _parse_text(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
-    text = pc.utf8_trim_whitespace(array.fill_null(""))
-    try:
-        values = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    """Read texts as numbers: at once where all are numbers or empty, as nearly always; else kind by kind."""
+    for attempt in (lambda cells: cells, lambda cells: pc.if_else(pc.equal(cells, ""), None, cells)):
+        try:
+            values = attempt(array).cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            continue
         return values, np.where(np.isnan(values), np.int8(MISSING), np.int8(FOUND))
-    except pa.ArrowInvalid:
-        missing = pc.is_in(pc.utf8_lower(text), value_set=pa.array(MISSING_WORDS))
-        number = pc.match_substring_regex(text, NUMBER)
+    return _parse_mixed(array)
+
+
+def _parse_mixed(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
+    text = pc.utf8_trim_whitespace(array.fill_null(""))
+    missing = pc.is_in(pc.utf8_lower(text), value_set=pa.array(MISSING_WORDS))
+    number = pc.match_substring_regex(text, NUMBER)
     values = pc.if_else(number, text, "nan").cast(pa.float64()).to_numpy(zero_copy_only=False)
     states = np.full(len(text), NO_NUMBER, dtype=np.int8)
     states[number.to_numpy(zero_copy_only=False)] = FOUND

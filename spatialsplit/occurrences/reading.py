@@ -16,7 +16,7 @@ import pyarrow as pa
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84, is_ballpark, is_degrees
 from spatialsplit.errors import DataError, shown
-from spatialsplit.occurrences.cells import Days, SpeciesReader, by_distinct, cell_texts, judge_key, read_days
+from spatialsplit.occurrences.cells import Days, Distinct, SpeciesReader, cell_texts, judge_key, read_days
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
 from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
 from spatialsplit.tables import Batch, OutputColumn, TableInput
@@ -172,6 +172,11 @@ class RecordReader:
         position = self.found.get(name)
         return cell_texts(batch.column(position)) if position is not None else None
 
+    def _cells(self, batch: Batch, name: str) -> pa.Array | None:
+        """Give a column's cells as they are, or None where there is no such column."""
+        position = self.found.get(name)
+        return batch.column(position) if position is not None else None
+
     def check(self, batch: Batch, refine: Callable[[Places], None] | None = None) -> CheckedBatch:
         """Check the rows of one batch.
 
@@ -196,21 +201,21 @@ class RecordReader:
         )
 
     def _key(self, batch: Batch, name: str, reasons: Codes) -> pa.StringArray:
-        texts = self.text(batch, name)
-        assert texts is not None  # keys are wanted columns
-        _mark(reasons, by_distinct(texts, judge_key(name)))
-        return texts
+        distinct = Distinct(batch.column(self.found[name]))
+        _mark(reasons, distinct.ask(judge_key(name)))
+        return distinct.texts()
 
     def _species(self, batch: Batch, reasons: Codes) -> pa.Array | None:
-        texts = self.text(batch, "speciesId") if self.rules.species else None
-        if texts is None or self.rules.species is None:
+        cells = self._cells(batch, "speciesId")
+        if cells is None or self.rules.species is None:
             return None
-        _mark(reasons, by_distinct(texts, self.rules.species.judge))
-        return self.rules.species.read(texts, reasons == 0)
+        distinct = Distinct(cells)
+        _mark(reasons, distinct.ask(self.rules.species.judge))
+        return self.rules.species.read(distinct, reasons == 0)
 
     def _days(self, batch: Batch, reasons: Codes) -> Days:
         days = read_days(
-            batch.rows.num_rows, self.text(batch, "date"), self.text(batch, "year"), self.text(batch, "dayOfYear")
+            batch.rows.num_rows, self._cells(batch, "date"), self._cells(batch, "year"), self._cells(batch, "dayOfYear")
         )
         _mark(reasons, days.reasons)
         return days
