@@ -77,13 +77,13 @@ def test_many_records_and_clustered_sites_agree_with_every_geodesic() -> None:
     random = np.random.default_rng(7)
     sites = np.column_stack([random.normal(5, 0.2, 20), random.normal(45, 0.2, 20)])
     records = np.column_stack([random.uniform(4, 6, 70_000), random.uniform(44, 46, 70_000)])
-    near = Sites(*sites.T, 500).near(*records.T, 500.0)
+    near = Sites(*sites.T, 2_000).near(*records.T, 2_000.0)
     pairs = np.full(len(records), np.inf)
     for lon, lat in sites:
         pairs = np.minimum(
             pairs, geodesic_m(records[:, 0], records[:, 1], np.full(len(records), lon), np.full(len(records), lat))
         )
-    assert near.record.tolist() == np.flatnonzero(pairs <= 500).tolist()
+    assert near.record.tolist() == np.flatnonzero(pairs <= 2_000).tolist()
     assert len(near.record) > 100
 
 
@@ -181,7 +181,7 @@ def test_the_australian_points_come_back_from_degrees() -> None:
 
 
 def test_leaving_one_out_with_a_buffer_of_350_km_trains_on_as_many_as_elsewhere() -> None:
-    """Training sizes over 500 folds: the planar count is told, ours differs where the projection stretches the radius."""
+    """The planar counts of 500 folds are told; ours differ where the projection stretches the radius."""
     (case,) = [c for c in known_answers("geometry.json", "buffer") if c["id"] == "buffer-species-350km"]
     east, north = australian_species()
     planar = np.hypot(east[:, None] - east, north[:, None] - north)

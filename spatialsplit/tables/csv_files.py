@@ -188,7 +188,8 @@ class CsvFile(TableFile):
 
     def _bad_encoding(self, error: object) -> str:
         with self.path.open("rb") as file:
-            likely = "utf-16" if file.read(2) in UTF16_MARKS else "latin-1"
+            start = file.read(64)
+        likely = "utf-16" if start[:2] in UTF16_MARKS else "utf-16-le" if b"\0" in start else "latin-1"
         return (
             f"{self.name} is not {self.dialect.encoding} text ({error}). Say which encoding it has: "
             f'encoding = "{likely}".'
