@@ -266,6 +266,13 @@ class TestExtract:
         assert result.exit_code == 0, result.output
         assert out.read_text() == "y,x,height\n199990,600010,42\n"
 
+    def test_degrees_are_rounded_first_when_told_to(self, make_raster: MakeRaster, tmp_path: Path) -> None:
+        """8.0099999 lies in the first pixel; as it would be published, 8.01, in the second."""
+        options = ["--raster", str(make_raster(numbered()))]
+        for more, expected in (([], "1"), (["--coordinate-decimals", "6"], "2")):
+            _, out = self.run(tmp_path, "lon,lat\n8.00999999,50.995\n", *options, *more)
+            assert out.read_text().splitlines()[1] == f"8.00999999,50.995,{expected}"
+
     def test_bad_coordinates_are_refused_with_their_lines(self, make_raster: MakeRaster, tmp_path: Path) -> None:
         raster = make_raster(numbered())
         result, out = self.run(tmp_path, "lon,lat\n8,51\n8,91\nx,51\n", "--raster", str(raster))

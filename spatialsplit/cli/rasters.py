@@ -12,27 +12,43 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from spatialsplit.cli.options import PATH, reading_of, reading_options
 from spatialsplit.crs import is_ballpark
-from spatialsplit.rasters import Extraction, PatchForm, Raster, WrittenPatches, extract_values, write_patches
-from spatialsplit.tables import Dialect, TableInput
+from spatialsplit.rasters import (
+    Extraction,
+    PatchForm,
+    PointColumns,
+    Raster,
+    WrittenPatches,
+    extract_values,
+    write_patches,
+)
+from spatialsplit.tables import TableInput
 
-POINTS = click.argument("points", type=click.Path(path_type=Path))
+POINTS = click.argument("points", type=PATH)
+READING = ("input_crs", "columns", "separator", "encoding", "coordinate_decimals", "threads")
 NODATA_HELP = "A value that means no data though the file does not say so; of all rasters, or of one."
-COLUMN_HELP = "Name of the lon or lat column, where it is not a known one."
 RASTER_OPTIONS = [
     click.option("--nodata", multiple=True, metavar="[NAME=]VALUE", help=NODATA_HELP),
     click.option("--raster-crs", help="CRS of rasters that declare none."),
-    click.option("--input-crs", default="EPSG:4326", show_default=True, help="CRS of the points."),
-    click.option("--column", "columns", multiple=True, metavar="lon=NAME", help=COLUMN_HELP),
-    click.option("--separator", help="Of a CSV of points; found by itself where not given."),
 ]
 
 
 def raster_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of both."""
+    """Add the options that say how rasters are to be read, and the points' own."""
+    command = reading_options(command)
     for option in reversed(RASTER_OPTIONS):
         command = option(command)
     return command
+
+
+def points_of(path: Path, options: dict[str, Any]) -> tuple[TableInput, PointColumns]:
+    """Open the points as the options say."""
+    reading = reading_of(*(options[name] for name in READING))
+    unknown = [name for name in reading.columns if name not in ("lon", "lat")]
+    if unknown:
+        raise click.UsageError(f"--column {unknown[0]}: only lon and lat are looked for.")
+    return reading.source(path), PointColumns(reading.columns, reading.crs, reading.decimals)
 
 
 @click.command(name="extract")
@@ -45,7 +61,7 @@ def raster_options(command: Callable[..., None]) -> Callable[..., None]:
     metavar="[NAME=]FILE",
     help="A raster; may be given several times.",
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV or Parquet to write.")
+@click.option("--out", required=True, type=PATH, help="CSV or Parquet to write.")
 @click.option("--scaled", is_flag=True, help="Apply the scale and offset that a raster declares.")
 @raster_options
 def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **options: Any) -> None:
@@ -55,14 +71,13 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
     on no data, and without a coordinate it is empty; how often is told on stderr.
     """
     rasters = read_rasters(files, options["nodata"], options["raster_crs"])
-    table = TableInput(points, Dialect(options["separator"]))
+    table, columns = points_of(points, options)
     with _counted("Reading rasters", len(rasters)) as advance:
         extraction = extract_values(
             table,
             rasters,
             out,
-            columns=read_pairs(options["columns"], "--column"),
-            crs=options["input_crs"],
+            columns=columns,
             scaled=scaled,
             progress=advance,
         )
@@ -77,7 +92,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
 @click.option(
     "--size-px", default=128, show_default=True, type=click.IntRange(min=1), help="Height and width of a patch."
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--out", required=True, type=PATH, help="Folder to write.")
 @click.option(
     "--format",
     "form",
@@ -103,7 +118,7 @@ def patches(points: Path, file: str, size_px: int, out: Path, form: Any, force: 
     raster = read_rasters((file,), options["nodata"], options["raster_crs"])[0]
     bands = tuple(int(band) for band in _numbers(options["bands"], "--bands")) or None
     stretch = _stretch(options["stretch"])
-    table = TableInput(points, Dialect(options["separator"]))
+    table, columns = points_of(points, options)
     with _counted("Cutting patches", None) as advance:
         written = write_patches(
             table,
@@ -111,8 +126,7 @@ def patches(points: Path, file: str, size_px: int, out: Path, form: Any, force: 
             out,
             PatchForm(size_px, form, bands, stretch, options["suffix"]),
             id_column=options["id_col"],
-            columns=read_pairs(options["columns"], "--column"),
-            crs=options["input_crs"],
+            columns=columns,
             force=force,
             progress=advance,
         )
@@ -138,15 +152,6 @@ def read_rasters(files: Iterable[str], nodata: Iterable[str] = (), crs: str | No
             for raster in rasters
         ]
     return rasters
-
-
-def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Read `lon=NAME` options as a mapping."""
-    pairs = dict(text.partition("=")[::2] for text in texts)
-    unknown = [name for name, value in pairs.items() if name not in ("lon", "lat") or not value]
-    if unknown:
-        raise click.UsageError(f"{option} must be lon=NAME or lat=NAME, and is '{unknown[0]}={pairs[unknown[0]]}'.")
-    return pairs
 
 
 def _numbers(text: str | None, option: str) -> list[float]:

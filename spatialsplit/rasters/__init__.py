@@ -9,12 +9,14 @@ from spatialsplit.rasters.patch_files import PatchForm
 from spatialsplit.rasters.patches import WrittenPatches, patches_around, write_patches
 from spatialsplit.rasters.pictures import PatchFolder, patch_path
 from spatialsplit.rasters.pixels import Raster
+from spatialsplit.rasters.points import PointColumns
 from spatialsplit.rasters.values import RasterValues, raster_values
 
 __all__ = [
     "Extraction",
     "PatchFolder",
     "PatchForm",
+    "PointColumns",
     "Raster",
     "RasterValues",
     "WrittenPatches",

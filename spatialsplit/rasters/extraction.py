@@ -5,16 +5,15 @@ The table is read twice, once for its coordinates and once to be written, so it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from spatialsplit.crs import WGS84
 from spatialsplit.errors import DataError
 from spatialsplit.rasters.pixels import Raster
-from spatialsplit.rasters.points import Points, read_points
+from spatialsplit.rasters.points import PointColumns, Points, read_points
 from spatialsplit.rasters.values import RasterValues, raster_values
 from spatialsplit.tables import OutputColumn, TableInput, open_writer
 
@@ -39,8 +38,7 @@ def extract_values(
     rasters: Sequence[Raster],
     out: Path | str,
     *,
-    columns: Mapping[str, str] | None = None,
-    crs: str = WGS84,
+    columns: PointColumns | None = None,
     scaled: bool = False,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Extraction:
@@ -54,10 +52,7 @@ def extract_values(
         In the order of the new columns.
     out : path
         CSV or Parquet, by its ending.
-    columns : mapping, optional
-        `lon` and `lat` to the file's own names.
-    crs : str
-        Of the points.
+    columns : PointColumns, optional
     scaled : bool
         As in `raster_values`.
     progress : function
@@ -68,7 +63,7 @@ def extract_values(
     DataError
         A column or coordinate is wrong, a raster cannot be read, or a new column's name is taken.
     """
-    points = read_points(table, columns, crs)
+    points = read_points(table, columns)
     found = list(_values_of(rasters, points, scaled, progress))
     _check_names(table, found)
     target = Path(out)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from spatialsplit.columns import find_columns
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.occurrences.cells import cell_texts
 from spatialsplit.rasters.pixels import Floats, Integers
-from spatialsplit.rasters.points import read_points
+from spatialsplit.rasters.points import PointColumns, read_points
 from spatialsplit.tables import TableInput
 
 ID_COLUMNS = ("surveyId", "observation_id", "patchID", "glcID", "Id")
@@ -31,9 +30,10 @@ class PatchPlaces:
         As the table has them.
     ids : list of str
     east, north : array of float, shape (n,)
-        Of the id's first row.
+        Of the id's first row, in `crs`.
     east_texts, north_texts : list of str
         The same as the table has it.
+    crs : str
     """
 
     id_column: str
@@ -44,6 +44,7 @@ class PatchPlaces:
     north: Floats
     east_texts: list[str]
     north_texts: list[str]
+    crs: str
     _other: _OtherRows
 
     def refuse_moving_ids(self) -> None:
@@ -78,9 +79,7 @@ class _OtherRows:
         return sorted(set(self.number[~(same | both_missing)].tolist()))
 
 
-def read_patch_places(
-    table: TableInput, id_column: str | None, columns: Mapping[str, str] | None, crs: str
-) -> PatchPlaces:
+def read_patch_places(table: TableInput, id_column: str | None, columns: PointColumns) -> PatchPlaces:
     """Read the ids of a table and where they lie.
 
     Raises
@@ -88,9 +87,9 @@ def read_patch_places(
     DataError
         No id column is there, or ids are missing or cannot name a file.
     """
-    found = find_columns(table.header, ["lon", "lat"], columns, where=table.name)
+    found = find_columns(table.header, ["lon", "lat"], columns.names, where=table.name)
     position = _id_position(table, id_column)
-    points = read_points(table, columns, crs)
+    points = read_points(table, columns)
     texts: list[list[str]] = [[], [], []]
     for batch in table.batches():
         for cells, place in zip(texts, (position, found["lon"], found["lat"]), strict=True):
@@ -110,6 +109,7 @@ def read_patch_places(
         points.north[first],
         [texts[1][row] for row in first],
         [texts[2][row] for row in first],
+        points.crs,
         _OtherRows(rank[number], points.east, points.north),
     )
 

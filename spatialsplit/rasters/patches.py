@@ -7,7 +7,7 @@ loads, and from whose folders, stands in `pictures`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from spatialsplit.rasters.patch_files import PatchForm, Stored, patch_writer
 from spatialsplit.rasters.patch_ids import PatchPlaces, read_patch_places
 from spatialsplit.rasters.pictures import patch_path
 from spatialsplit.rasters.pixels import Pixels, Raster, blocks_of, by_block, pixels_of
+from spatialsplit.rasters.points import PointColumns
 from spatialsplit.rasters.values import Flags, is_nodata, needs_mask
 from spatialsplit.tables import TableInput, write_table
 
@@ -160,8 +161,7 @@ def write_patches(
     form: PatchForm,
     *,
     id_column: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    crs: str = WGS84,
+    columns: PointColumns | None = None,
     force: bool = False,
     progress: Callable[[int], None] = lambda n: None,
 ) -> WrittenPatches:
@@ -178,10 +178,7 @@ def write_patches(
         Size, bands, and the form of the files.
     id_column : str, optional
         `surveyId`, `observation_id`, `patchID` or `glcID`, whichever the table has first, where it is not given.
-    columns : mapping, optional
-        `lon` and `lat` to the file's own names.
-    crs : str
-        Of the points.
+    columns : PointColumns, optional
     force : bool
         Replace a folder of patches that is there already.
     progress : function
@@ -198,10 +195,10 @@ def write_patches(
     OutputError
         The folder exists and may not be replaced.
     """
-    places = read_patch_places(table, id_column, columns, crs)
+    places = read_patch_places(table, id_column, columns or PointColumns())
     target = Path(folder)
     with raster.open() as dataset:
-        pixels = pixels_of(raster, dataset, places.east, places.north, crs)
+        pixels = pixels_of(raster, dataset, places.east, places.north, places.crs)
         places.refuse_moving_ids()
         stored = form.stored(raster, dataset, chosen_bands(raster, dataset, form.bands))
         with new_folder(target, force=force, replaces=INDEX) as working:

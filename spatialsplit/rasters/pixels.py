@@ -24,8 +24,11 @@ from spatialsplit.errors import DataError
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-ON_AN_EDGE_PX = 1e-6
-"""A point nearer than this to a pixel's edge is on it: 8.29 is 28.999999999999964 pixels of 0.01 east of 8.0."""
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""How far, relative to the numbers that went in, float arithmetic may have moved a pixel coordinate.
+
+A point nearer than this to a pixel's edge is on it: 8.29 comes out as 28.999999999999964 pixels of 0.01 east of 8.0.
+"""
 
 CACHE_BYTES = 64 * 2**20
 """What GDAL may keep of the blocks it has read; its own default is a twentieth of the machine's memory."""
@@ -180,16 +183,17 @@ def _turned(lon: Floats, dataset: Any) -> Floats:
 def _pixel_coordinates(transform: Any, first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Give the whole column and row of each point: the floor, after what float arithmetic did to edges is undone."""
     inverse = ~transform
+    column = _floor(inverse.a * first, inverse.b * second, inverse.c)
+    return column, _floor(inverse.d * first, inverse.e * second, inverse.f)
+
+
+def _floor(first: Floats, second: Floats, shift: float) -> Floats:
+    """Give the floor of a sum, or the whole number that it would be but for rounding."""
     with np.errstate(invalid="ignore", over="ignore"):
-        column = inverse.a * first + inverse.b * second + inverse.c
-        row = inverse.d * first + inverse.e * second + inverse.f
-    return _floor(column), _floor(row)
-
-
-def _floor(pixel: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
+        pixel = first + second + shift
         nearest = np.rint(pixel)
-        return np.where(np.abs(pixel - nearest) < ON_AN_EDGE_PX, nearest, np.floor(pixel))
+        margin = ROUNDING * (np.abs(first) + np.abs(second) + abs(shift))
+        return np.where(np.abs(pixel - nearest) <= margin, nearest, np.floor(pixel))
 
 
 @dataclass(frozen=True)

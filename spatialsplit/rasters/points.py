@@ -6,7 +6,7 @@ A row without a coordinate has no place and no values; a coordinate that is wron
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,16 +35,32 @@ class Points:
     crs: str = WGS84
 
 
-def read_points(table: TableInput, columns: Mapping[str, str] | None = None, crs: str = WGS84) -> Points:
+@dataclass(frozen=True)
+class PointColumns:
+    """How a table says where its rows lie.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        `lon` and `lat` to the file's own names, where these are not known ones.
+    crs : str
+        Of the coordinates.
+    decimals : int, optional
+        Round degrees first, as a build does; as they are where not given.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    crs: str = WGS84
+    decimals: int | None = None
+
+
+def read_points(table: TableInput, columns: PointColumns | None = None) -> Points:
     """Read where the rows of a table lie.
 
     Parameters
     ----------
     table : TableInput
-    columns : mapping of str to str, optional
-        `lon` and `lat` to the file's own names, where these are not known ones.
-    crs : str
-        Of the coordinates.
+    columns : PointColumns, optional
 
     Raises
     ------
@@ -52,18 +68,22 @@ def read_points(table: TableInput, columns: Mapping[str, str] | None = None, crs
         The columns are not there, or a coordinate is no number or lies off the earth: a line a kind, with counts and
         the first rows.
     """
-    found = find_columns(table.header, ["lon", "lat"], columns, where=table.name)
+    columns = columns or PointColumns()
+    found = find_columns(table.header, ["lon", "lat"], columns.names, where=table.name)
     easts, norths = [], []
     faults = _BadCoordinates(table)
     for batch in table.batches():
         first, second = batch.column(found["lon"]), batch.column(found["lat"])
         east, _ = parse_numbers(first)
         north, _ = parse_numbers(second)
-        reasons = read_places(first, second, crs, None).reasons
-        faults.note(batch, reasons, east, north)
-        easts.append(np.where(reasons == 0, east, np.nan))
-        norths.append(np.where(reasons == 0, north, np.nan))
+        places = read_places(first, second, columns.crs, columns.decimals)
+        faults.note(batch, places.reasons, east, north)
+        # not rounded, points stay in their own CRS: a raster in that same CRS is then met without a transform
+        fine = places.reasons == 0
+        easts.append(np.where(fine, east, np.nan) if columns.decimals is None else places.lon)
+        norths.append(np.where(fine, north, np.nan) if columns.decimals is None else places.lat)
     faults.refuse()
+    crs = columns.crs if columns.decimals is None else WGS84
     return Points(np.concatenate(easts), np.concatenate(norths), crs)
 
 
