@@ -92,8 +92,10 @@ class Surveys:
         Position of each label's survey; labels are sorted by survey, then species.
     label_species : pyarrow.Array
         int64 or text.
-    label_attributes : pyarrow.Table
-        All further columns, a row a label.
+    label_row : array of int, shape (m,)
+        The row of the table that stands for each label.
+    records : pyarrow.Table
+        All further columns of the table's rows; `records.take(label_row)` has a row a label.
     dropped_counts : dict of str to int
         Rows that make no label of their own, by reason.
     dropped_rows : array of int
@@ -109,7 +111,8 @@ class Surveys:
     varying: list[str]
     label_survey: Integers
     label_species: pa.Array
-    label_attributes: pa.Table
+    label_row: Integers
+    records: pa.Table
     dropped_counts: dict[str, int]
     dropped_rows: Integers
     dropped_reasons: list[str]
@@ -256,7 +259,8 @@ def _assemble(
         varying,
         labels.survey,
         labels.species,
-        table.attributes.take(pa.array(labels.rows)),
+        labels.rows,
+        table.attributes,
         counts,
         rows,
         reasons,

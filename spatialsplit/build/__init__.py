@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from spatialsplit.audit import AuditReport, audit_dataset
 from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs
@@ -152,6 +153,14 @@ class _Build:
         self.out = Outputs(folder, recipe)
 
     def run(self) -> BuildReport:
+        manifest, launch = self._make()
+        pa.default_memory_pool().release_unused()
+        audit = self._step("audit", lambda: self._audit(manifest))
+        self._write_run()
+        return BuildReport(self.folder, manifest, audit, launch, self.clock.seconds)
+
+    def _make(self) -> tuple[dict[str, Any], Launch]:
+        """Write all tables; what they were made from is let go of before the audit begins."""
         inputs = self._step("read", self._read)
         split = self._step("draw", lambda: self._split(inputs))
         po = self._step("filter", lambda: self._filter(inputs, split))
@@ -159,10 +168,7 @@ class _Build:
         self._step("write", lambda: self._write(inputs, split, po, vocabulary))
         launch = self._rehearse()
         inputs.check_unchanged()
-        manifest = self._manifest(inputs, split, po, vocabulary)
-        audit = self._step("audit", lambda: self._audit(manifest))
-        self._write_run()
-        return BuildReport(self.folder, manifest, audit, launch, self.clock.seconds)
+        return self._manifest(inputs, split, po, vocabulary), launch
 
     def _step(self, name: str, work: Callable[[], Any]) -> Any:
         self.options.on_step(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from spatialsplit.build.map_picture import write_split_picture
-from spatialsplit.build.presence_absence import OutputTable, SurveyTables, Vocabulary, count_labels, species_table
+from spatialsplit.build.presence_absence import (
+    OutputTable,
+    Positions,
+    SurveyTables,
+    Vocabulary,
+    count_labels,
+    species_table,
+)
 from spatialsplit.build.presence_only import PoResult
 from spatialsplit.build.public_readme import public_readme
 from spatialsplit.errors import DataError, first_few
@@ -19,6 +26,9 @@ from spatialsplit.manifest import file_sha256, output_entry
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 from spatialsplit.tables import OutputColumn, TableWriter, Written
+
+PART_ROWS = 1 << 17
+"""Rows of a large table that are made at once."""
 
 OTHER_FILES = {"public/README.md": "readme", "public/split.png": "picture", "recipe.toml": "recipe"}
 """Files of a dataset that are no tables, with their roles."""
@@ -60,6 +70,13 @@ class Outputs:
         table = _in_form(table, self.form(role))
         with self.writer(role, table.columns) as writer:
             writer.write(table.cells)
+        self.add(role, writer.written)
+
+    def write_in_parts(self, role: str, positions: Positions, make: Callable[[Positions], OutputTable]) -> None:
+        """Write a table that is made part by part, so that no more than a part of it is in memory."""
+        with self.writer(role, _in_form(make(positions[:0]), self.form(role)).columns) as writer:
+            for start in range(0, len(positions), PART_ROWS):
+                writer.write(_in_form(make(positions[start : start + PART_ROWS]), self.form(role)).cells)
         self.add(role, writer.written)
 
     def add(self, role: str, written: list[Written]) -> None:
@@ -132,21 +149,14 @@ def _write_training(out: Outputs, tables: SurveyTables) -> None:
     train, val = tables.of_subset("train"), tables.of_subset("val")
     joined = out.recipe.output.layout in JOINS_VAL and (val.size or out.recipe.output.layout == "glc2022")
     if joined:
-        both = tables.of_subset("train", "val")
-        table = _without(tables.labels(both), "subset")
-        out.write("pa_train", table.with_column(OutputColumn("subset", pa.string()), tables.subsets_of(both)))
+        out.write_in_parts("pa_train", tables.of_subset("train", "val"), tables.labels_with_subset)
     else:
         for role, positions in (("pa_train", train), ("pa_val", val)):
             if positions.size:
-                out.write(role, tables.labels(positions))
+                out.write_in_parts(role, positions, tables.labels)
     empty = tables.empty_training()
     if empty is not None:
         out.write("pa_train_empty", empty)
-
-
-def _without(table: OutputTable, name: str) -> OutputTable:
-    kept = [i for i, column in enumerate(table.columns) if column.name != name]
-    return OutputTable([table.columns[i] for i in kept], [table.cells[i] for i in kept])
 
 
 def _species(out: Outputs, split: Split, po: PoResult) -> OutputTable:

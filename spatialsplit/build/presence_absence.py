@@ -126,13 +126,17 @@ class SurveyTables:
         base = self._of_surveys(self.surveys.label_survey[positions], [])
         species = self.surveys.label_species.take(where)
         base = base.with_column(OutputColumn("speciesId", pa.int64()), self._numbered(species))
-        further = self.surveys.label_attributes
+        further, rows = self.surveys.records, pa.array(self.surveys.label_row[positions])
         for name in further.column_names:
             column = OutputColumn(name, further.schema.field(name).type)
-            base = base.with_column(column, _one_chunk(further.column(name)).take(where))
+            base = base.with_column(column, _one_chunk(further.column(name)).take(rows))
         if with_names and self.numbers:
             base = base.with_column(OutputColumn("speciesName", pa.string()), species)
         return base
+
+    def labels_with_subset(self, positions: Positions) -> OutputTable:
+        """Give a row a label, with its subset in the last column."""
+        return self.labels(positions).with_column(OutputColumn("subset", pa.string()), self.subsets_of(positions))
 
     def _numbered(self, species: pa.Array) -> pa.Array:
         return species_numbers(species, self.numbers) if pa.types.is_string(species.type) else species

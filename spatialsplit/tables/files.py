@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from spatialsplit.errors import DataError
 
-BATCH_BYTES = 1 << 23
+BATCH_BYTES = 1 << 22
 """How much of a CSV is parsed at once."""
 
 BATCH_ROWS = 1 << 17
