@@ -21,6 +21,9 @@ Floats = npt.NDArray[np.float64]
 
 WGS84 = "EPSG:4326"
 
+FARTHEST_M = 1_000_000_000
+"""No place on the earth has coordinates in metres beyond it, though some projections would find one."""
+
 
 @cache
 def read_crs(crs: str) -> pyproj.CRS:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyproj
 
-from spatialsplit.crs import count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
+from spatialsplit.crs import FARTHEST_M, count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
 from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError, shown
 
@@ -28,9 +28,6 @@ PART_POINTS = 1 << 17
 
 DENSE_CELLS = 1 << 25
 """Up to so many cells between the outermost quadrats, a table numbers them; beyond it, sorting does."""
-
-FARTHEST_M = 1_000_000_000
-"""No place on the earth has coordinates beyond it in a CRS that is of use; within it, integers can number quadrats."""
 
 LARGEST_M = 100_000_000
 """A larger quadrat, or a farther origin, is a slip of the hand: the earth's girth is 40,075,017 m."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.crs import WGS84, is_degrees, to_lonlat
+from spatialsplit.crs import FARTHEST_M, WGS84, is_degrees, to_lonlat
 from spatialsplit.occurrences.faults import CODES
 
 Floats = npt.NDArray[np.float64]
@@ -139,6 +139,8 @@ def _to_published(
         lon, lat = np.full(len(east), np.nan), np.full(len(north), np.nan)
         lon[fine], lat[fine] = to_lonlat(east[fine], north[fine], crs)
     lost = fine & ~((np.abs(lon) <= 180) & (np.abs(lat) <= 90))
+    if not is_degrees(crs):
+        lost |= fine & ~((np.abs(east) <= FARTHEST_M) & (np.abs(north) <= FARTHEST_M))
     if lost.any():
         reasons[lost] = CODES["unprojectable"]
         lon[lost] = lat[lost] = np.nan

@@ -301,11 +301,16 @@ class RecordReader:
         if self._looks.get("like_metres"):
             hint = f'The coordinates look like metres: say crs = "EPSG:…" under [{self.rules.section}].'
             self.faults.hints |= {"bad_latitude": hint, "bad_longitude": hint}
-        elif self._looks.get("would_fit_swapped"):
+        elif self._look_swapped():
             self.faults.hints["bad_latitude"] = (
                 f"{self._looks['would_fit_swapped']:,} of them would be valid with longitude and latitude exchanged: "
                 "are the columns swapped?"
             )
+
+    def _look_swapped(self) -> bool:
+        """Tell whether so many rows would be valid with the axes exchanged that it is no accident of a few."""
+        swapped = self._looks.get("would_fit_swapped", 0)
+        return swapped > 1 and swapped * 5 >= self.faults.n_rows
 
     def warnings(self) -> list[str]:
         """Say what looks odd but was used as it is, a line each."""
