@@ -1,27 +1,12 @@
-"""Rasters that tests make, and where the real ones lie."""
+"""Rasters that tests make."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import rasterio
-
-
-def shared_data() -> Path:
-    """Find the real data, or skip: in CI its absence is a failure."""
-    places = [Path(os.environ["SPATIALSPLIT_DATA"])] if "SPATIALSPLIT_DATA" in os.environ else []
-    places.append(Path(__file__).parents[2] / "shared" / "data")
-    for place in places:
-        if (place / "disdat").is_dir():
-            return place
-    reason = "no real data: neither $SPATIALSPLIT_DATA nor ../shared/data beside the checkout holds it"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def write_raster(folder: Path, values: Any, name: str = "height", **profile: Any) -> Path:

@@ -291,13 +291,13 @@ class TestEnvironment:
 
 
 @pytest.fixture(scope="module")
-def flora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def larger_flora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flora") / "flora"
     write_virtual_flora(folder, n_surveys=1500, n_po=4000)
     return folder
 
 
-def built(flora: Path, out: Path, change: dict[str, str]) -> Path:
+def build_changed(flora: Path, out: Path, change: dict[str, str]) -> Path:
     """Build the flora by its own recipe, with some lines changed."""
     text = (flora / "recipe.toml").read_text()
     for old, new in {"share = 0.025": "share = 0.1", **change}.items():
@@ -320,9 +320,11 @@ class TestOnTheVirtualFlora:
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    def test_the_forest_beats_the_constant_and_the_constant_beats_chance(self, flora: Path, tmp_path: Path) -> None:
-        data = built(flora, tmp_path / "data", {})
-        rasters = [f"--raster={path}" for path in sorted((flora / "rasters").glob("*.tif"))]
+    def test_the_forest_beats_the_constant_and_the_constant_beats_chance(
+        self, larger_flora: Path, tmp_path: Path
+    ) -> None:
+        data = build_changed(larger_flora, tmp_path / "data", {})
+        rasters = [f"--raster={path}" for path in sorted((larger_flora / "rasters").glob("*.tif"))]
         options = {
             "constant-composition": [],
             "most-frequent": [],
@@ -351,13 +353,13 @@ class TestOnTheVirtualFlora:
 
     @pytest.mark.parametrize(("layout", "header"), [("glc2023", "Id,Predicted"), ("glc2024", "surveyId,predictions")])
     def test_submissions_are_legal_in_other_layouts(
-        self, flora: Path, tmp_path: Path, layout: str, header: str
+        self, larger_flora: Path, tmp_path: Path, layout: str, header: str
     ) -> None:
         change = {"[about]": f'[output]\nlayout = "{layout}"\n[about]'}
         if layout == "glc2023":
             change["[evaluation]"] = '[draw]\nremainder = "val"\n[evaluation]'
             change['[[holdouts]]\nname = "val"\nshare = 0.1\n'] = ""
-        data = built(flora, tmp_path / layout, change)
+        data = build_changed(larger_flora, tmp_path / layout, change)
         for name in ("constant-composition", "most-frequent"):
             out = tmp_path / f"{name}.csv"
             told = self.run(name, data, out)
@@ -365,7 +367,7 @@ class TestOnTheVirtualFlora:
             assert out.read_text().splitlines()[0] == header
             assert "Validation f1_samples: 0." in told
 
-    def test_with_one_species_a_row_30_candidates_are_given(self, flora: Path, tmp_path: Path) -> None:
+    def test_with_one_species_a_row_30_candidates_are_given(self, larger_flora: Path, tmp_path: Path) -> None:
         """GeoLifeCLEF 2022: single observations, the forest's 30 best hit more often than the 30 commonest."""
         change = {
             'path = "pa.csv"': 'path = "po.csv"',
@@ -374,8 +376,8 @@ class TestOnTheVirtualFlora:
             '[po_filter]\nradius_m = 300\naround = ["test"]\n': "",
             "[evaluation]\nmetric = \"f1_samples\"": "[evaluation]\nmetric = \"top_k_error\"",
         }  # fmt: skip
-        data = built(flora, tmp_path / "single", change)
-        rasters = [f"--raster={path}" for path in sorted((flora / "rasters").glob("*.tif"))]
+        data = build_changed(larger_flora, tmp_path / "single", change)
+        rasters = [f"--raster={path}" for path in sorted((larger_flora / "rasters").glob("*.tif"))]
         errors = {}
         for name, more in {"most-frequent": [], "random-forest": [*rasters, "--trees=20", "--jobs=1"]}.items():
             out = tmp_path / f"{name}.csv"

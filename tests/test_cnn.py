@@ -22,7 +22,7 @@ from spatialsplit.cli.baselines import baseline
 from spatialsplit.errors import DataError
 from spatialsplit.rasters import PatchFolder, patch_path
 from spatialsplit.submission import check_submission
-from tests.raster_files import shared_data
+from tests.real_data import data_folder
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("torchvision") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch and torchvision are not installed: spatialsplit[cnn]")
@@ -86,7 +86,7 @@ class TestPictures:
             PictureLoader(PatchFolder(tmp_path), "rgb").load(["7", "8"])
 
     def test_geolifeclefs_own_pictures_load(self) -> None:
-        loader = PictureLoader(PatchFolder(shared_data() / "glc22_sample"), "rgnir")
+        loader = PictureLoader(PatchFolder(data_folder() / "glc22_sample"), "rgnir")
         assert loader.load(["10561985", "20000173"]).shape == (2, 3, 224, 224)
 
 

@@ -19,7 +19,8 @@ from PIL import Image
 from spatialsplit.cli.rasters import patches
 from spatialsplit.errors import DataError, OutputError
 from spatialsplit.rasters import PatchFolder, Raster, patch_path, patches_around
-from tests.raster_files import numbered, shared_data, write_raster
+from tests.raster_files import numbered, write_raster
+from tests.real_data import data_folder
 
 MakeRaster = Callable[..., Path]
 
@@ -181,6 +182,17 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
         assert not (tmp_path / "out").exists()
 
 
+def test_several_tables_make_one_folder(make_raster: MakeRaster, tmp_path: Path) -> None:
+    """Train, validation and test are three tables of one dataset."""
+    tables = {"train": "surveyId,lon,lat,speciesId\n1,8.1,50.9,4\n", "test": "surveyId,lon,lat\n2,8.2,50.9\n"}
+    for name, text in tables.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    arguments = [*(str(tmp_path / f"{name}.csv") for name in tables), "--raster", str(make_raster(numbered()))]
+    result = CliRunner().invoke(patches, [*arguments, "--size-px", "2", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert PatchFolder(tmp_path / "out").missing([1, 2]) == []
+
+
 def test_a_folder_is_replaced_only_when_told_to(run: Callable[..., Any], make_raster: MakeRaster) -> None:
     raster, text = make_raster(numbered()), "surveyId,lon,lat\n1,8.1,50.9\n"
     run(text, raster, "--size-px", "4")
@@ -193,7 +205,7 @@ class TestGeoLifeClefsPatches:
     """The reader half: their own files, found and loaded."""
 
     def test_all_of_2023s_pictures_are_found_and_loaded(self) -> None:
-        data = shared_data() / "glc23_sample"
+        data = data_folder() / "glc23_sample"
         folder = PatchFolder(data / "SatelliteImages")
         table = data / "Presence_only_occurrences" / "Presences_only_train_sample.csv"
         with table.open(encoding="utf-8") as file:
@@ -208,7 +220,7 @@ class TestGeoLifeClefsPatches:
 
     def test_2022s_patches_are_taken_from_their_own_country(self) -> None:
         """A French picture, 10561985, also lies in the American tree, alone."""
-        folder = PatchFolder(shared_data() / "glc22_sample")
+        folder = PatchFolder(data_folder() / "glc22_sample")
         found = folder.find(10561985)
         assert folder.layout == "2022"
         assert found is not None
@@ -220,7 +232,7 @@ class TestGeoLifeClefsPatches:
         assert folder.find(30000173) is None
 
     def test_a_missing_file_is_listed_and_never_zeros(self) -> None:
-        folder = PatchFolder(shared_data() / "glc22_sample")
+        folder = PatchFolder(data_folder() / "glc22_sample")
         assert folder.missing([10561985, 10561986], "rgnir") == ["10561986 (rgb)", "10561986 (nir)"]
         with pytest.raises(DataError, match=r"No rgb patch of 10561986 in .*86/19/10561986"):
             folder.read_channels(10561986, "rgb")

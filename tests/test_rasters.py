@@ -22,7 +22,8 @@ from spatialsplit.cli.rasters import extract
 from spatialsplit.errors import DataError
 from spatialsplit.rasters import Raster, extract_values, raster_values
 from spatialsplit.tables import TableInput
-from tests.raster_files import numbered, shared_data, write_raster
+from tests.raster_files import numbered, write_raster
+from tests.real_data import data_folder
 
 MakeRaster = Callable[..., Path]
 
@@ -48,7 +49,7 @@ class TestRealRasters:
     """Every raster of the shared data gives what a whole-array read of it holds."""
 
     def test_centres_west_edges_north_edges_and_corners_belong_to_their_pixel(self, name: str) -> None:
-        path = shared_data() / name
+        path = data_folder() / name
         with rasterio.open(path) as dataset:
             array, transform, crs = dataset.read(1), dataset.transform, dataset.crs.to_wkt()
             valid = dataset.read_masks(1) > 0
@@ -65,7 +66,7 @@ class TestRealRasters:
             assert (found.n_outside, found.n_nodata[0]) == (0, np.count_nonzero(~valid[row, column]))
 
     def test_outside_each_side_is_missing(self, name: str) -> None:
-        path = shared_data() / name
+        path = data_folder() / name
         with rasterio.open(path) as dataset:
             west, south, east, north = dataset.bounds
             step, crs = dataset.transform.a, dataset.crs.to_wkt()
@@ -81,7 +82,7 @@ class TestRealRasters:
 
 def test_glc22_points_meet_the_crop_as_its_readme_counts(tmp_path: Path) -> None:
     """68 of 1,000 French points fall inside, one of them on missing data: 0 in bio_1, 3.4e38 in bio_3."""
-    data = shared_data() / "glc22_sample"
+    data = data_folder() / "glc22_sample"
     crops = [data / "rasters_crop" / f"bio_{n}_crop_sample.tif" for n in (1, 3)]
     points = data / "observations" / "observations_fr_train.csv"
     out = tmp_path / "values.csv"
@@ -98,7 +99,7 @@ def test_glc22_points_meet_the_crop_as_its_readme_counts(tmp_path: Path) -> None
 
 
 def test_values_in_a_projected_raster_are_those_of_the_projected_point() -> None:
-    path = shared_data() / "glc22_sample" / "rasters_crop" / "torchgeo_sentinel2_test_sample.tif"
+    path = data_folder() / "glc22_sample" / "rasters_crop" / "torchgeo_sentinel2_test_sample.tif"
     with rasterio.open(path) as dataset:
         array, transform = dataset.read(1), dataset.transform
     row, column = np.mgrid[0:600:7, 0:600:11].reshape(2, -1)

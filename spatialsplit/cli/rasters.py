@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,6 @@ from spatialsplit.rasters import (
 )
 from spatialsplit.tables import TableInput
 
-POINTS = click.argument("points", type=PATH)
 READING = ("input_crs", "columns", "separator", "encoding", "coordinate_decimals", "threads")
 NODATA_HELP = "A value that means no data though the file does not say so; of all rasters, or of one."
 RASTER_OPTIONS = [
@@ -42,17 +41,17 @@ def raster_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def points_of(path: Path, options: dict[str, Any]) -> tuple[TableInput, PointColumns]:
+def points_of(paths: Sequence[Path], options: dict[str, Any]) -> tuple[TableInput, PointColumns]:
     """Open the points as the options say."""
     reading = reading_of(*(options[name] for name in READING))
     unknown = [name for name in reading.columns if name not in ("lon", "lat")]
     if unknown:
         raise click.UsageError(f"--column {unknown[0]}: only lon and lat are looked for.")
-    return reading.source(path), PointColumns(reading.columns, reading.crs, reading.decimals)
+    return TableInput(paths, reading.dialect), PointColumns(reading.columns, reading.crs, reading.decimals)
 
 
 @click.command(name="extract")
-@POINTS
+@click.argument("points", type=PATH)
 @click.option(
     "--raster",
     "files",
@@ -71,7 +70,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
     on no data, and without a coordinate it is empty; how often is told on stderr.
     """
     rasters = read_rasters(files, options["nodata"], options["raster_crs"])
-    table, columns = points_of(points, options)
+    table, columns = points_of((points,), options)
     with _counted("Reading rasters", len(rasters)) as advance:
         extraction = extract_values(
             table,
@@ -87,7 +86,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
 
 
 @click.command(name="patches")
-@POINTS
+@click.argument("points", type=PATH, nargs=-1, required=True)
 @click.option("--raster", "file", required=True, metavar="FILE", help="The raster to cut from.")
 @click.option(
     "--size-px", default=128, show_default=True, type=click.IntRange(min=1), help="Height and width of a patch."
@@ -109,8 +108,10 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
 @click.option("--id-col", help="Column whose ids name the files, where it is not a known one.")
 @click.option("--force", is_flag=True, help="Replace a folder of patches.")
 @raster_options
-def patches(points: Path, file: str, size_px: int, out: Path, form: Any, force: bool, **options: Any) -> None:
-    """Cut a window of a raster round each point of POINTS, and file it under OUT/CD/AB/<id>.
+def patches(
+    points: tuple[Path, ...], file: str, size_px: int, out: Path, form: Any, force: bool, **options: Any
+) -> None:
+    """Cut a window of a raster round each point of POINTS (one table or several), and file it under OUT/CD/AB/<id>.
 
     OUT/index.csv says for each id where its patch is, how many of its pixels are missing, or why it has none. The point
     lies in pixel (size // 2, size // 2); off the raster, pixels are missing.

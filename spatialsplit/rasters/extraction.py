@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from spatialsplit.errors import DataError
+from spatialsplit.publishing import new_files
 from spatialsplit.rasters.pixels import Raster
 from spatialsplit.rasters.points import PointColumns, Points, read_points
 from spatialsplit.rasters.values import RasterValues, raster_values
@@ -66,14 +67,9 @@ def extract_values(
     points = read_points(table, columns)
     found = list(_values_of(rasters, points, scaled, progress))
     _check_names(table, found)
-    target = Path(out)
-    unfinished = target.with_name(f".{target.name}")
-    try:
-        _write(table, [values for _, values in found], unfinished)
+    with new_files(Path(out)) as (part,):
+        _write(table, [values for _, values in found], part)
         table.check_unchanged()
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return Extraction(len(points.east), found)
 
 
