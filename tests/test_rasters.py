@@ -21,6 +21,7 @@ from rasterio.errors import NotGeoreferencedWarning
 from spatialsplit.cli.rasters import extract
 from spatialsplit.errors import DataError
 from spatialsplit.rasters import Raster, extract_values, raster_values
+from spatialsplit.rasters import values as values_module
 from spatialsplit.tables import TableInput
 from tests.raster_files import numbered, write_raster
 from tests.real_data import data_folder
@@ -130,7 +131,7 @@ def cached_raster() -> Path:
     return path
 
 
-def test_blocks_do_not_show(make_raster: MakeRaster) -> None:
+def test_blocks_and_threads_do_not_show(make_raster: MakeRaster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles, strips, edge blocks and points in any order give what the whole array holds."""
     array = numbered(700, 500)
     rng = np.random.default_rng(1)
@@ -139,6 +140,7 @@ def test_blocks_do_not_show(make_raster: MakeRaster) -> None:
     inside = (row >= 0) & (row < 700) & (column >= 0) & (column < 500)
     expected = np.where(inside, array[np.clip(row, 0, 699), np.clip(column, 0, 499)], 0)
     tiled = {"tiled": True, "blockxsize": 256, "blockysize": 128, "compress": "deflate"}
+    monkeypatch.setattr(values_module, "FEWEST_BLOCKS", 1)
     for profile in (tiled, {"blockysize": 1}, {"blockysize": 700}):
         found = raster_values(make_raster(array, **profile), lon, lat)
         np.testing.assert_array_equal(np.where(found.missing[0], 0, found.values[0]), expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -78,6 +79,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
             out,
             columns=columns,
             scaled=scaled,
+            n_threads=options["threads"] or os.cpu_count() or 1,
             progress=advance,
         )
     _tell(_ballpark_note(options["input_crs"]))

@@ -5,7 +5,7 @@ The table is read twice, once for its coordinates and once to be written, so it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from spatialsplit.errors import DataError
 from spatialsplit.publishing import new_files
 from spatialsplit.rasters.pixels import Raster
-from spatialsplit.rasters.points import PointColumns, Points, read_points
+from spatialsplit.rasters.points import PointColumns, read_points
 from spatialsplit.rasters.values import RasterValues, raster_values
 from spatialsplit.tables import OutputColumn, TableInput, open_writer
 
@@ -41,6 +41,7 @@ def extract_values(
     *,
     columns: PointColumns | None = None,
     scaled: bool = False,
+    n_threads: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Extraction:
     """Write the rows of a table in their order, text for text, with a column for each band of each raster.
@@ -54,7 +55,7 @@ def extract_values(
     out : path
         CSV or Parquet, by its ending.
     columns : PointColumns, optional
-    scaled : bool
+    scaled, n_threads
         As in `raster_values`.
     progress : function
         Called with the name of each raster before it is read.
@@ -65,20 +66,16 @@ def extract_values(
         A column or coordinate is wrong, a raster cannot be read, or a new column's name is taken.
     """
     points = read_points(table, columns)
-    found = list(_values_of(rasters, points, scaled, progress))
+    found = []
+    for raster in rasters:
+        progress(raster.column)
+        values = raster_values(raster, points.east, points.north, crs=points.crs, scaled=scaled, n_threads=n_threads)
+        found.append((raster.column, values))
     _check_names(table, found)
     with new_files(Path(out)) as (part,):
         _write(table, [values for _, values in found], part)
         table.check_unchanged()
     return Extraction(len(points.east), found)
-
-
-def _values_of(
-    rasters: Sequence[Raster], points: Points, scaled: bool, progress: Callable[[str], None]
-) -> Iterator[tuple[str, RasterValues]]:
-    for raster in rasters:
-        progress(raster.column)
-        yield raster.column, raster_values(raster, points.east, points.north, crs=points.crs, scaled=scaled)
 
 
 def _check_names(table: TableInput, found: Sequence[tuple[str, RasterValues]]) -> None:

@@ -6,7 +6,9 @@ Blocks are read one after the other, each once, so memory holds one block and th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from rasterio.windows import Window
 
 from spatialsplit.crs import WGS84
 from spatialsplit.rasters.pixels import Blocks, Floats, Integers, Pixels, Raster, blocks_of, by_block, pixels_of
+
+FEWEST_BLOCKS = 32
+"""With fewer blocks to read, a thread is not worth opening the file once more."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -67,6 +72,7 @@ def raster_values(
     *,
     crs: str = WGS84,
     scaled: bool = False,
+    n_threads: int = 1,
 ) -> RasterValues:
     """Read the values of all bands of a raster at points.
 
@@ -80,6 +86,8 @@ def raster_values(
     scaled : bool
         Apply the scale and offset that the file declares. Without it the stored numbers are given, as GDAL's own
         tools do.
+    n_threads : int
+        Read so many parts of a large raster at once. The result does not depend on it.
 
     Returns
     -------
@@ -111,7 +119,7 @@ def raster_values(
     with raster.open() as dataset:
         east, north = (np.asarray(each, dtype=np.float64) for each in (east, north))
         pixels = pixels_of(raster, dataset, east, north, crs)
-        values, missing = _read_pixels(raster, dataset, pixels)
+        values, missing = _read_pixels(raster, dataset, pixels, n_threads)
         n_nodata = (missing & pixels.inside).sum(axis=1)
         return RasterValues(
             names=_band_names(raster, dataset.count),
@@ -127,7 +135,7 @@ def _band_names(raster: Raster, n_bands: int) -> tuple[str, ...]:
     return (raster.column,) if n_bands == 1 else tuple(f"{raster.column}_{band + 1}" for band in range(n_bands))
 
 
-def _read_pixels(raster: Raster, dataset: Any, pixels: Pixels) -> tuple[npt.NDArray[Any], Flags]:
+def _read_pixels(raster: Raster, dataset: Any, pixels: Pixels, n_threads: int) -> tuple[npt.NDArray[Any], Flags]:
     """Read the pixels block by block; all that is not read is missing."""
     n = len(pixels.inside)
     values = np.zeros((dataset.count, n), dtype=np.result_type(*dataset.dtypes))
@@ -136,10 +144,19 @@ def _read_pixels(raster: Raster, dataset: Any, pixels: Pixels) -> tuple[npt.NDAr
     row, column = pixels.row[inside], pixels.column[inside]
     blocks = blocks_of(dataset)
     has_mask = needs_mask(dataset)
-    for members in by_block(blocks, row, column):
-        found, masked = _read_block(dataset, blocks, row[members], column[members], has_mask)
-        values[:, inside[members]] = found
-        missing[:, inside[members]] = masked | is_nodata(raster, dataset, found)
+
+    def read(groups: list[npt.NDArray[np.intp]]) -> None:
+        with raster.open() as own:  # a dataset serves one thread
+            for members in groups:
+                found, masked = _read_block(own, blocks, row[members], column[members], has_mask)
+                values[:, inside[members]] = found
+                missing[:, inside[members]] = masked | is_nodata(raster, own, found)
+
+    groups = list(by_block(blocks, row, column))
+    n_threads = max(1, min(n_threads, len(groups) // FEWEST_BLOCKS))
+    cuts = [len(groups) * part // n_threads for part in range(n_threads + 1)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(read, (groups[start:end] for start, end in pairwise(cuts))))
     return values, missing
 
 
