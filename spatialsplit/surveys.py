@@ -21,7 +21,7 @@ from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.occurrences import Faults, PresenceAbsence
 from spatialsplit.occurrences.cells import WHOLE
 from spatialsplit.occurrences.presence_absence import SET_ASIDE
-from spatialsplit.tables.writing import as_text
+from spatialsplit.tables.csv_text import as_text
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

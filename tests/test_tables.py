@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from spatialsplit.errors import DataError
 from spatialsplit.manifest import content_of
 from spatialsplit.tables import Dialect, OutputColumn, TableInput, TableWriter, open_writer, read_table, write_table
+from spatialsplit.tables.csv_text import as_text
 from spatialsplit.tables.digest import ContentDigest, logical_type
-from spatialsplit.tables.writing import as_text
 from tests.strategies import cells, quick
 
 two_columns = st.lists(st.tuples(cells, cells), min_size=1, max_size=20)

@@ -70,7 +70,8 @@ class Distinct:
     def ask(self, judge: Callable[[str], int]) -> npt.NDArray[np.int64]:
         """Ask something of each distinct text once and give every cell its answer."""
         answers = np.fromiter(map(judge, self._texts.to_pylist()), dtype=np.int64, count=len(self._texts))
-        return answers.take(self._codes.to_numpy(zero_copy_only=False))
+        of_cells: npt.NDArray[np.int64] = answers.take(self._codes.to_numpy(zero_copy_only=False))
+        return of_cells
 
     def texts(self) -> pa.StringArray:
         """Give the trimmed text of every cell."""

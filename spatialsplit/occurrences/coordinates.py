@@ -70,9 +70,10 @@ def parse_numbers(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
 
 def _parse_text(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
     """Read texts as numbers: at once where all are numbers or empty, as nearly always; else kind by kind."""
-    for attempt in (lambda cells: cells, lambda cells: pc.if_else(pc.equal(cells, ""), None, cells)):
+    for empty_is_missing in (False, True):
+        cells = pc.if_else(pc.equal(array, ""), None, array) if empty_is_missing else array
         try:
-            values = attempt(array).cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+            values = cells.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             continue
         return values, np.where(np.isnan(values), np.int8(MISSING), np.int8(FOUND))

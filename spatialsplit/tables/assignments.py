@@ -30,6 +30,7 @@ def read_assignment(path: Path) -> dict[str, str]:
     twice = sorted({label for label in labels if labels.count(label) > 1}) if len(set(labels)) < len(labels) else []
     if twice:
         raise DataError(
-            f"{len(twice)} quadrats of {path.name} have more than one subset (first: {first_few(twice)}). Each has one. Correct the file."
+            f"{len(twice)} quadrats of {path.name} have more than one subset (first: {first_few(twice)}). Each has "
+            "one. Correct the file."
         )
     return dict(sorted(pairs))
