@@ -31,6 +31,8 @@ def test_a_mapped_name_goes_before_everything() -> None:
     assert find_columns(["lon", "x", "lat"], LONLAT, {"lon": "x"}) == {"lon": 1, "lat": 2}
     with pytest.raises(DataError, match="No column 'lat' in the table"):
         find_columns(["lon", "lat"], LONLAT, {"lon": "lat"})
+    with pytest.raises(DataError, match="No column 'lat' in the table"):
+        find_columns(["lon", "latitude"], LONLAT, {"lon": "latitude"})
 
 
 def test_an_optional_column_may_be_missing_but_not_if_it_is_mapped() -> None:

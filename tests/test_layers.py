@@ -15,9 +15,20 @@ PACKAGE = Path(spatialsplit.__file__).parent
 FLOORS: dict[int, set[str]] = {
     0: {"errors"},
     1: {"columns", "crs", "engine", "layouts", "publishing", "tables"},
-    2: {"balance", "distances", "draw", "metrics", "occurrences", "quadrats", "recipe", "surveys", "synthetic"},
-    3: {"diagnostics", "folds", "manifest", "po_filter", "rasters", "split", "submission"},
-    4: {"audit", "baselines", "exports", "planting", "plots"},
+    2: {
+        "balance",
+        "cluster",
+        "distances",
+        "draw",
+        "metrics",
+        "occurrences",
+        "quadrats",
+        "recipe",
+        "surveys",
+        "synthetic",
+    },
+    3: {"folds", "grids", "manifest", "po_filter", "rasters", "split", "submission"},
+    4: {"audit", "baselines", "diagnostics", "exports", "planting", "plots"},
     5: {"report"},
     6: {"build", "steps"},
     7: {"comparing"},
@@ -30,6 +41,7 @@ SAME_FLOOR: dict[str, set[str]] = {
     "balance": {"draw"},
     "surveys": {"occurrences"},
     "recipe": {"draw", "occurrences", "quadrats", "surveys"},
+    "grids": {"folds"},
     "cli": {"__init__"},
 }
 """What a module may import on its own floor."""
