@@ -23,8 +23,11 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 PUBLIC_SUMS = "public/SHA256SUMS"
-UNLISTED = ("run.json", "report.html", SUMS)
-"""Files that differ between equal builds, and the list itself."""
+DESCRIPTIONS = tuple(f"{folder}{name}" for folder in ("", "public/") for name in ("croissant.json", "datapackage.json"))
+"""What `spatialsplit export croissant` writes, from the manifest, when the dataset is finished."""
+
+UNLISTED = ("run.json", "report.html", SUMS, *DESCRIPTIONS)
+"""Files that differ between equal builds, what is written later, and the list itself."""
 
 SUM_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
@@ -151,7 +154,7 @@ def _check_sums(folder: Path, list_name: str, prefix: str) -> Iterator[str]:
         else:
             yield f"{list_name} line {number} is not 'SHA-256, two spaces, name'. The list was damaged."
     yield from _compare(folder, list_name, listed)
-    exempt = UNLISTED if not prefix else (PUBLIC_SUMS,)
+    exempt = UNLISTED if not prefix else (PUBLIC_SUMS, *DESCRIPTIONS)
     for name in _files(folder):
         if name.startswith(prefix) and name not in listed and name not in exempt:
             yield f"{name} is not in {list_name}."
@@ -159,14 +162,20 @@ def _check_sums(folder: Path, list_name: str, prefix: str) -> Iterator[str]:
 
 def _compare(folder: Path, list_name: str, listed: Mapping[str, str]) -> Iterator[str]:
     for name, digest in listed.items():
-        if not _is_inside(name) or not _is_file(folder / name):
+        if not is_inside(name) or not _is_file(folder / name):
             yield f"{shown(name)} is missing: {list_name} lists it."
         elif file_sha256(folder / name) != digest:
             yield f"{name} is not the file that {list_name} lists: its SHA-256 is another."
 
 
-def _is_inside(name: str) -> bool:
-    """Tell whether a listed name stays in the folder: nobody's list may point elsewhere."""
+def is_inside(name: str) -> bool:
+    """Tell whether a listed name stays in the folder: nobody's list may point elsewhere.
+
+    Examples
+    --------
+    >>> is_inside("public/PA_train.csv"), is_inside("../../etc/passwd"), is_inside("/etc/passwd")
+    (True, False, False)
+    """
     return bool(name) and not name.startswith("/") and ".." not in name.split("/")
 
 
@@ -179,7 +188,7 @@ def _is_file(path: Path) -> bool:
 
 def _check_output(folder: Path, name: str, entry: Mapping[str, Any]) -> Iterator[str]:
     path = folder / name
-    if not _is_inside(name) or not _is_file(path):
+    if not is_inside(name) or not _is_file(path):
         yield f"{shown(name)} is missing: {MANIFEST} lists it."
         return
     if path.stat().st_size != entry["bytes"]:

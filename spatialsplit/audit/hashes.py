@@ -15,8 +15,16 @@ from spatialsplit.audit.tables import Table, Unreadable, is_file, open_table
 
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-_NOT_SUMMED = (SUMS, "run.json", "report.html")
-_NOT_OUTPUTS = (*_NOT_SUMMED, MANIFEST, "recipe.toml", "public/SHA256SUMS")
+_DESCRIPTIONS = tuple(
+    f"{folder}{name}" for folder in ("", "public/") for name in ("croissant.json", "datapackage.json")
+)
+_NOT_SUMMED = (SUMS, "run.json", "report.html", *_DESCRIPTIONS)
+_NOT_OUTPUTS = (
+    *_NOT_SUMMED,
+    MANIFEST,
+    "recipe.toml",
+    "public/SHA256SUMS",
+)
 
 
 def files_match_manifest(evidence: Evidence) -> Finding:
@@ -151,7 +159,7 @@ def _summed(reader: _Hashes, published: Published, name: str, lines: dict[str, s
     folder = published.path(name).parent
     below = name.removesuffix(SUMS)
     for file in files_below(folder):
-        if below + file not in lines and file not in _NOT_SUMMED:
+        if file != SUMS and below + file not in (*lines, *_NOT_SUMMED):
             yield f"{below}{file} is not in {name}"
 
 

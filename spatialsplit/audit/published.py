@@ -47,7 +47,7 @@ JOINS_VAL = ("public/observations_train", "public/GLC24_PA_metadata_train")
 """Training tables that hold the validation surveys too, told apart by their column `subset`."""
 
 TABLE_ENDINGS = (".csv", ".csv.gz", ".parquet")
-UNLISTED_PUBLIC = ("SHA256SUMS", "README.md", "split.png")
+UNLISTED_PUBLIC = ("SHA256SUMS", "README.md", "split.png", "croissant.json", "datapackage.json")
 MANIFEST = "manifest.json"
 
 

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spatialsplit.columns import COLUMNS
+from spatialsplit.layouts import ABOUT
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 from spatialsplit.tables import Written
-
-ABOUT = {
-    "po_train": "Presence-only records for training: what somebody saw, not what is absent. A row a record.",
-    "pa_train": "Presence-absence surveys for training: all species of each survey. A row a survey and species.",
-    "pa_train_empty": "Training surveys that looked and found no species. A row a survey.",
-    "pa_val": "Presence-absence surveys for validation, drawn like the test. A row a survey and species.",
-    "pa_test_blind": "The test surveys, without their species. A row a survey: predict for each.",
-    "species": "All species that the training and validation data have, with their counts.",
-    "sample_submission": "A legal submission: the form that yours must have.",
-    "quadrats": "Every quadrat with a survey, its numbers in the draw, and the subset it fell to.",
-}
 
 HOW_SCORED = {
     "f1_samples": (

@@ -13,7 +13,7 @@ DATA = click.option(
 
 @click.group(name="export")
 def export() -> None:
-    """Write files for a competition platform, after rehearsing the competition."""
+    """Write files for a competition platform, after rehearsing the competition; or a description for machines."""
 
 
 @export.command(name="kaggle")
@@ -38,6 +38,31 @@ def codabench(data: str, out: str) -> None:
     from spatialsplit.exports.codabench import export_codabench
 
     _tell(export_codabench(data, out), out)
+
+
+@export.command(name="croissant")
+@DATA
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="The file to write, as croissant.json.")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="What stands before each file's name in it.  [default: the way from its folder to the files]",
+)
+@click.option("--frictionless", is_flag=True, help="Write a Frictionless datapackage.json beside it.")
+def croissant(data: str, out: str, base_url: str | None, frictionless: bool) -> None:
+    """Describe the public files for machine-learning tools (Croissant 1.1).
+
+    Licence, citation, version and date come from the recipe's [about].
+
+    Example:  spatialsplit export croissant --data dataset --out dataset/croissant.json
+    """
+    from spatialsplit.exports.croissant import export_croissant
+
+    described = export_croissant(data, out, base_url=base_url, frictionless=frictionless)
+    for note in described.notes:
+        click.echo(f"note: {note}", err=True)
+    for file in described.files:
+        click.echo(file)
 
 
 def _tell(launch: Launch, out: str) -> None:

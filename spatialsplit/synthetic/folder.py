@@ -56,7 +56,11 @@ public_share = 0.3
 title = "A virtual flora"
 description = "Surveys, chance records and climate of a made-up country: no plant in it is real."
 license = "CC0-1.0"
-version = "1.0"
+url = "https://example.org/virtual-flora"
+creators = ["The spatialsplit developers"]
+citation = "The spatialsplit developers: A virtual flora. Made by spatialsplit synth."
+version = "1.0.0"
+date_published = "2026-01-01"
 """
 
 
