@@ -1,6 +1,6 @@
-"""Map a pure function over batches: here, in threads, with the results in the order of the batches.
+"""Map a pure function over batches, in threads, with the results in the order of the batches.
 
-What the function does stands where it belongs; here is only where it runs.
+What the function does stands where it belongs; here is only where it runs. The same on many machines stands in `cluster`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from spatialsplit.errors import DataError
 
@@ -62,3 +63,32 @@ def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: 
         finally:
             for future in under_way:
                 future.cancel()
+
+
+class Engine(Protocol):
+    """Where the batches of a large table are worked on."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether workers read the inputs themselves: then pieces of files are sent to them, and not rows."""
+
+    def map(self, function: Callable[[In], Out], batches: Iterable[In]) -> Iterator[Out]:
+        """Give the function's result for each batch, in order."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads of the process itself.
+
+    Parameters
+    ----------
+    n : int, optional
+        As many as there are processors, unless said.
+    """
+
+    n: int | None = None
+    remote: bool = False
+
+    def map(self, function: Callable[[In], Out], batches: Iterable[In]) -> Iterator[Out]:
+        """Give the function's result for each batch, in order."""
+        return map_in_order(function, batches, self.n)

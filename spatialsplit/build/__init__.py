@@ -33,6 +33,7 @@ from spatialsplit.build.presence_only import (
     source_lines,
 )
 from spatialsplit.build.steps import Step
+from spatialsplit.engine import Engine, Threads
 from spatialsplit.errors import DataError, RecipeError, SpatialSplitError
 from spatialsplit.manifest import FORMAT, MANIFEST, manifest_text, write_sums
 from spatialsplit.occurrences.presence_absence import SET_ASIDE
@@ -42,7 +43,7 @@ from spatialsplit.recipe import Recipe, read_recipe
 from spatialsplit.split import Assignment, Split, SplitRules, split_surveys
 from spatialsplit.submission import Launch, check_launch
 from spatialsplit.tables.assignments import read_assignment
-from spatialsplit.tables.reading import BATCH_BYTES
+from spatialsplit.tables.files import BATCH_BYTES
 
 
 class AuditFailed(SpatialSplitError):
@@ -101,6 +102,8 @@ class BuildOptions:
         Told the name of each part as it begins.
     inputs : path, optional
         A folder that holds the inputs, where they are not where the recipe says.
+    engine : Engine, optional
+        Where the presence-only records are worked on: in threads of this process, unless said.
     """
 
     force: bool = False
@@ -108,6 +111,7 @@ class BuildOptions:
     batch_bytes: int = BATCH_BYTES
     on_step: Callable[[str], None] = lambda name: None
     inputs: Path | None = None
+    engine: Engine | None = None
 
 
 def build_dataset(recipe_path: Path | str, out: Path | str, options: BuildOptions | None = None) -> BuildReport:
@@ -177,16 +181,18 @@ class _Build:
         return result
 
     def _read(self) -> OpenInputs:
-        return open_inputs(
-            self.recipe, self._find, batch_bytes=self.options.batch_bytes, threads=self.options.threads
-        )
+        return open_inputs(self.recipe, self._find, batch_bytes=self.options.batch_bytes, threads=self.options.threads)
 
     def _find(self, name: str) -> Path:
         """Find an input: beside the recipe, or in the folder that was named, with or without the recipe's folders."""
         if self.options.inputs is None:
             return self.recipe_path.parent / name
         as_written = self.options.inputs / name
-        return as_written if not Path(name).is_absolute() and as_written.exists() else self.options.inputs / Path(name).name
+        return (
+            as_written
+            if not Path(name).is_absolute() and as_written.exists()
+            else self.options.inputs / Path(name).name
+        )
 
     def _split(self, inputs: OpenInputs) -> Split:
         recipe = self.recipe
@@ -217,12 +223,9 @@ class _Build:
             self.out.form("po_train").separator,
             self.folder,
         )
-        result = PresenceOnly(inputs.po, po_filter, ids).stream(
-            outputs,
-            SpeciesLimits(rules.min_records, rules.max_records),
-            _beside(split, self.seed),
-            self.options.threads,
-        )
+        engine = self.options.engine or Threads(self.options.threads)
+        limits = SpeciesLimits(rules.min_records, rules.max_records)
+        result = PresenceOnly(inputs.po, po_filter, ids).stream(outputs, limits, _beside(split, self.seed), engine)
         problems = inputs.po.problems(self.recipe.inputs.po.drop)
         if problems:
             raise DataError(problems)
@@ -259,7 +262,9 @@ class _Build:
             )
         for theirs, ours in SET_ASIDE.items():
             if ours in inputs.pa.attributes.column_names:
-                self.warnings.append(f"The column '{theirs}' of {inputs.pa.reader.source.name} tells of an earlier split; it is called '{ours}' here.")
+                self.warnings.append(
+                    f"The column '{theirs}' of {inputs.pa.reader.source.name} tells of an earlier split; it is called '{ours}' here."
+                )
         if self.recipe.evaluation.public_share is not None and not self.recipe.sealed:
             self.warnings.append(
                 "The seed is open, so anybody can derive which test surveys count for the private leaderboard. Use seed_env to keep it secret."

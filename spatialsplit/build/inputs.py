@@ -26,7 +26,7 @@ from spatialsplit.quadrats import Grid
 from spatialsplit.recipe import Input, Recipe
 from spatialsplit.surveys import SurveyRules, Surveys, group_surveys
 from spatialsplit.tables import Dialect, TableInput
-from spatialsplit.tables.reading import BATCH_BYTES
+from spatialsplit.tables.files import BATCH_BYTES
 
 
 @dataclass(frozen=True)

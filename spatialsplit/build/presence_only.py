@@ -7,7 +7,7 @@ all records (names that get numbers, rare species, a maximum a species), the kep
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from spatialsplit.build.steps import Step
-from spatialsplit.engine import map_in_order
+from spatialsplit.engine import Engine
 from spatialsplit.occurrences import CheckedBatch, RecordReader
 from spatialsplit.occurrences.faults import REASONS
+from spatialsplit.occurrences.reading import Tally
 from spatialsplit.po_filter import PoFilter, Removed, count_reasons
-from spatialsplit.tables import Batch, OutputColumn, TableWriter, Written
+from spatialsplit.tables import Batch, OutputColumn, Piece, TableWriter, Written
+from spatialsplit.tables.writing import Preparation
 
 RARE, OVER_MAXIMUM = "rare_species", "over_maximum"
 
@@ -119,14 +121,83 @@ class PoResult:
 
 @dataclass(frozen=True)
 class _Filtered:
-    """A batch after check and filter."""
+    """A batch after check and filter: small enough to come from another machine."""
 
-    checked: CheckedBatch
+    tally: Tally
     kept: list[pa.Array]
     removed: list[pa.Array]
     removed_reasons: dict[str, int]
+    dropped: list[pa.Array] | None
     species: dict[int | str, int]
     prepared: Any
+
+
+@dataclass(frozen=True)
+class _FilterTask:
+    """Check, filter and prepare batches; pure, and the same in every thread, process and machine.
+
+    Called with a batch, or with a piece of a table that it then reads itself.
+    """
+
+    reader: RecordReader
+    filter: PoFilter
+    survey_ids: Sequence[npt.NDArray[np.int64]]
+    species_at: int
+    preparation: Preparation | None
+
+    def __call__(self, work: Batch | Piece) -> list[_Filtered]:
+        batches = self.reader.source.read_piece(work) if isinstance(work, Piece) else [work]
+        return [self._filtered(batch) for batch in batches]
+
+    def _filtered(self, batch: Batch) -> _Filtered:
+        checked = self.reader.check(batch)
+        fine = np.flatnonzero(checked.fine)
+        lon, lat = checked.places.lon[fine], checked.places.lat[fine]
+        uncertainty = checked.uncertainty_m[fine] if checked.uncertainty_m is not None else None
+        gone = self.filter.removed(lon, lat, uncertainty)
+        stays = np.ones(len(fine), dtype=bool)
+        stays[gone.record] = False
+        kept = self._cells(checked, fine[stays])
+        removed = [*self._cells(checked, fine[gone.record]), *self._verdicts(gone)]
+        species = _tally(kept[self.species_at])
+        prepared = self.preparation.prepare(kept) if self.preparation is not None else None
+        return _Filtered(
+            self.reader.look(checked),
+            kept if prepared is None else [],
+            removed,
+            count_reasons(gone),
+            _dropped_cells(checked),
+            species,
+            prepared,
+        )
+
+    def _cells(self, checked: CheckedBatch, rows: npt.NDArray[np.intp]) -> list[pa.Array]:
+        cells = list(checked.batch.rows.columns)
+        found = self.reader.found
+        cells[found["lon"]], cells[found["lat"]] = pa.array(checked.places.lon), pa.array(checked.places.lat)
+        cells[found["speciesId"]] = checked.species
+        if len(rows) == len(checked.reasons):
+            return cells
+        chosen = pa.array(rows)
+        return [column.take(chosen) for column in cells]
+
+    def _verdicts(self, gone: Removed) -> list[pa.Array]:
+        nearest = np.zeros(len(gone.record), dtype=np.int64)
+        for number, ids in enumerate(self.survey_ids):
+            mine = gone.holdout == number
+            nearest[mine] = ids[gone.site[mine]]
+        return [pa.array(gone.reason.tolist(), pa.string()), pa.array(gone.distance_m), pa.array(nearest)]
+
+
+def _dropped_cells(checked: CheckedBatch) -> list[pa.Array] | None:
+    """Give reason, file, row and the input's cells of the faulty rows, if there are any."""
+    rows = np.flatnonzero(checked.reasons)
+    if not rows.size:
+        return None
+    reasons = pa.array([REASONS[code] for code in checked.reasons[rows].tolist()])
+    file = pa.array(np.full(rows.size, checked.batch.file))
+    cells = checked.batch.rows.take(pa.array(rows)).columns
+    return [reasons, file, pa.array(checked.batch.first_row + rows), *cells]
 
 
 class PresenceOnly:
@@ -156,7 +227,7 @@ class PresenceOnly:
         ]
         self._species_at = [column.name for column in self.columns].index("speciesId")
 
-    def stream(self, outputs: PoOutputs, limits: SpeciesLimits, beside: Beside, threads: int | None = None) -> PoResult:
+    def stream(self, outputs: PoOutputs, limits: SpeciesLimits, beside: Beside, engine: Engine) -> PoResult:
         """Read, check, filter and write all records.
 
         Whether rows had faults that are not dropped is for the caller to ask of the reader, before the files are used.
@@ -165,29 +236,24 @@ class PresenceOnly:
         with _Spool(outputs.folder, "removed") as removed, _DroppedRows(self.reader, outputs.folder) as dropped:
             if self.text_species or limits.apply:
                 with _Spool(outputs.folder, "kept") as kept:
-                    self._first_pass(result, kept, removed, dropped, threads)
+                    self._first_pass(result, kept, removed, dropped, engine)
                     self._finish(result, outputs, _Fates(limits, result.species, beside), kept, removed, beside)
             else:
                 with TableWriter(outputs.kept, self.columns, outputs.separator) as direct:
-                    self._first_pass(result, direct, removed, dropped, threads)
+                    self._first_pass(result, direct, removed, dropped, engine)
                 result.written["po_train"] = direct.written
             self._write_removed(result, outputs, removed)
             result.written |= dropped.write(outputs)
         return result
 
     def _first_pass(
-        self, result: PoResult, kept: TableWriter | _Spool, removed: _Spool, dropped: _DroppedRows, threads: int | None
+        self, result: PoResult, kept: TableWriter | _Spool, removed: _Spool, dropped: _DroppedRows, engine: Engine
     ) -> None:
-        writer = kept if isinstance(kept, TableWriter) else None
-
-        def process(batch: Batch) -> _Filtered:
-            return self._process(batch, writer)
-
-        n_fine = 0
-        for filtered in map_in_order(process, self.reader.source.batches(), threads):
-            self.reader.tally(filtered.checked)
-            dropped.add(filtered.checked)
-            n_fine += int(np.count_nonzero(filtered.checked.fine))
+        preparation = kept.preparation if isinstance(kept, TableWriter) else None
+        task = _FilterTask(self.reader, self.filter, self.survey_ids, self._species_at, preparation)
+        for filtered in _flat(engine.map(task, self._work(engine))):
+            self.reader.add(filtered.tally)
+            dropped.add(filtered.dropped)
             _add(result.removed, filtered.removed_reasons)
             _add(result.species, filtered.species)
             removed.write(self.removed_columns, filtered.removed)
@@ -195,41 +261,15 @@ class PresenceOnly:
                 kept.write_prepared(filtered.prepared)
             else:
                 kept.write(self.columns, filtered.kept)
-        faulty = self.reader.faults.counts
-        result.n_read, result.faulty = n_fine + sum(faulty.values()), dict(faulty)
+        result.n_read, result.faulty = self.reader.faults.n_rows, dict(self.reader.faults.counts)
 
-    def _process(self, batch: Batch, direct: TableWriter | None) -> _Filtered:
-        """Check and filter one batch and make its bytes; pure."""
-        checked = self.reader.check(batch)
-        fine = np.flatnonzero(checked.fine)
-        lon, lat = checked.places.lon[fine], checked.places.lat[fine]
-        uncertainty = checked.uncertainty_m[fine] if checked.uncertainty_m is not None else None
-        gone = self.filter.removed(lon, lat, uncertainty)
-        stays = np.ones(len(fine), dtype=bool)
-        stays[gone.record] = False
-        kept = self._cells(checked, fine[stays])
-        removed = [*self._cells(checked, fine[gone.record]), *self._verdicts(gone)]
-        species = _tally(kept[self._species_at])
-        return _Filtered(
-            checked, kept, removed, count_reasons(gone), species, direct.prepare(kept) if direct is not None else None
-        )
-
-    def _cells(self, checked: CheckedBatch, rows: npt.NDArray[np.intp]) -> list[pa.Array]:
-        cells = list(checked.batch.rows.columns)
-        found = self.reader.found
-        cells[found["lon"]], cells[found["lat"]] = pa.array(checked.places.lon), pa.array(checked.places.lat)
-        cells[found["speciesId"]] = checked.species
-        if len(rows) == len(checked.reasons):
-            return cells
-        chosen = pa.array(rows)
-        return [column.take(chosen) for column in cells]
-
-    def _verdicts(self, gone: Removed) -> list[pa.Array]:
-        nearest = np.zeros(len(gone.record), dtype=np.int64)
-        for number, ids in enumerate(self.survey_ids):
-            mine = gone.holdout == number
-            nearest[mine] = ids[gone.site[mine]]
-        return [pa.array(gone.reason.tolist(), pa.string()), pa.array(gone.distance_m), pa.array(nearest)]
+    def _work(self, engine: Engine) -> Iterable[Batch | Piece]:
+        """Give pieces of files where workers can read them themselves, else the rows."""
+        pieces = self.reader.source.pieces() if engine.remote else None
+        if pieces is None:
+            return self.reader.source.batches()
+        self.reader.source.describe_files(engine.map)
+        return pieces
 
     def _finish(
         self, result: PoResult, outputs: PoOutputs, fates: _Fates, kept: _Spool, removed: _Spool, beside: Beside
@@ -281,6 +321,11 @@ def species_numbers(names: pa.Array, numbers: Mapping[str, int]) -> pa.Array:
     encoded = names.dictionary_encode()
     known = pa.array([numbers.get(name) for name in encoded.dictionary.to_pylist()], pa.int64())
     return known.take(encoded.indices)
+
+
+def _flat(lists: Iterable[list[_Filtered]]) -> Iterator[_Filtered]:
+    for each in lists:
+        yield from each
 
 
 def _add(total: dict[Any, int], counts: Mapping[Any, int]) -> None:
@@ -380,13 +425,9 @@ class _DroppedRows:
             *(OutputColumn(name, kind) for name, kind in zip(reader.source.header, reader.source.types, strict=True)),
         ]
 
-    def add(self, checked: CheckedBatch) -> None:
-        rows = np.flatnonzero(checked.reasons)
-        if rows.size:
-            reasons = pa.array([REASONS[code] for code in checked.reasons[rows].tolist()])
-            file = pa.array(np.full(rows.size, checked.batch.file))
-            cells = checked.batch.rows.take(pa.array(rows)).columns
-            self._spool.write(self._columns, [reasons, file, pa.array(checked.batch.first_row + rows), *cells])
+    def add(self, cells: list[pa.Array] | None) -> None:
+        if cells is not None:
+            self._spool.write(self._columns, cells)
 
     def __enter__(self) -> _DroppedRows:
         return self
@@ -427,9 +468,3 @@ def source_lines(reader: RecordReader, places: Sequence[tuple[int, int]]) -> lis
         pa.array([files[file].name for file, _ in places], pa.string()),
         pa.array([lines[place] for place in places], pa.int64()),
     ]
-
-
-def check_presence_only(reader: RecordReader, threads: int | None) -> None:
-    """Only look at the records, so that all faults of all inputs can be told at once."""
-    for checked in map_in_order(reader.check, reader.source.batches(), threads):
-        reader.tally(checked)

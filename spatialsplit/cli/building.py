@@ -9,6 +9,7 @@ import click
 
 from spatialsplit.build import AuditFailed, BuildOptions, BuildReport, build_dataset
 from spatialsplit.cli import CHECK_FAILED
+from spatialsplit.cli.options import engine_of, engine_options
 
 
 @click.command()
@@ -18,16 +19,17 @@ from spatialsplit.cli import CHECK_FAILED
 @click.option(
     "--threads", type=click.IntRange(min=1), help="Threads to use; all processors unless said. The dataset is the same."
 )
-def build(recipe: Path, out: Path, force: bool, threads: int | None) -> None:
+@engine_options
+def build(recipe: Path, out: Path, force: bool, threads: int | None, engine_name: str, scheduler: str | None) -> None:
     """Build a dataset from RECIPE, audit it, and publish it into a folder.
 
     The folder appears when everything is written and the audit has passed, and not before.
 
     Example:  spatialsplit build recipe.toml --out dataset
     """
-    options = BuildOptions(force=force, threads=threads, on_step=lambda name: click.echo(f"{name} …", err=True))
     try:
-        report = build_dataset(recipe, out, options)
+        with engine_of(engine_name, scheduler, threads) as engine:
+            report = build_dataset(recipe, out, BuildOptions(force, threads, on_step=_say_step, engine=engine))
     except AuditFailed as error:
         for problem in error.problems:
             click.echo(problem, err=True)
@@ -35,6 +37,10 @@ def build(recipe: Path, out: Path, force: bool, threads: int | None) -> None:
     for warning in report.manifest["warnings"]:
         click.echo(f"Warning: {warning}", err=True)
     click.echo(summary(report))
+
+
+def _say_step(name: str) -> None:
+    click.echo(f"{name} …", err=True)
 
 
 def summary(report: BuildReport) -> str:
@@ -55,7 +61,9 @@ def summary(report: BuildReport) -> str:
         )
     draw = report.manifest["draw"]
     if draw["attempt"] is not None:
-        lines.append(f"  kept attempt {draw['attempt']} of {report.manifest['recipe']['draw']['attempts']}, imbalance {draw['objective']:g}")
+        lines.append(
+            f"  kept attempt {draw['attempt']} of {report.manifest['recipe']['draw']['attempts']}, imbalance {draw['objective']:g}"
+        )
     lines += ["", "Scores of submissions of known quality:", *(f"  {line}" for line in report.launch.lines())]
     checks = report.audit.checks_as_dicts()
     passed = sum(check["passed"] is True for check in checks)

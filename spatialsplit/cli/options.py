@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from spatialsplit.engine import Engine, Threads
 from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.steps import Reading
 from spatialsplit.tables import Dialect
@@ -17,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
 
 
-class Pair(click.ParamType):
+class Pair(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in newer click only
     """Two words with an equals sign between."""
 
     name = "name=value"
@@ -30,7 +32,7 @@ class Pair(click.ParamType):
         return name, rest
 
 
-class WholePair(click.ParamType):
+class WholePair(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # as above
     """Two whole numbers with a comma between."""
 
     name = "a,b"
@@ -84,6 +86,39 @@ def grid_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def engine_options(function: F) -> F:
+    """Add the options that say where the presence-only records are worked on."""
+    for option in reversed(
+        [
+            click.option(
+                "--engine",
+                "engine_name",
+                type=click.Choice(["auto", "dask"]),
+                default="auto",
+                show_default=True,
+                help="Where presence-only records are worked on: in threads here, or by the workers of a Dask cluster.",
+            ),
+            click.option("--scheduler", help="Address of a running Dask scheduler, as in tcp://10.0.0.1:8786."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+@contextmanager
+def engine_of(engine_name: str, scheduler: str | None, threads: int | None) -> Iterator[Engine]:
+    """Give the engine that the options mean, for as long as it is needed."""
+    if engine_name == "auto":
+        if scheduler is not None:
+            raise click.UsageError("--scheduler goes with --engine dask.")
+        yield Threads(threads)
+        return
+    from spatialsplit.cluster import open_cluster
+
+    with open_cluster(scheduler, threads) as cluster:
+        yield cluster
 
 
 def grid_of(crs: str | None, size: int | None, origin: tuple[int, int] | None, preset: str | None) -> Grid:

@@ -10,7 +10,16 @@ from typing import Any
 
 import click
 
-from spatialsplit.cli.options import PATH, Pair, grid_of, grid_options, reading_of, reading_options
+from spatialsplit.cli.options import (
+    PATH,
+    Pair,
+    engine_of,
+    engine_options,
+    grid_of,
+    grid_options,
+    reading_of,
+    reading_options,
+)
 from spatialsplit.draw import METHODS, SHARES_OF, DrawRules, Holdout
 from spatialsplit.errors import DataError
 from spatialsplit.steps import (
@@ -153,6 +162,7 @@ def surveys(pa: Path, keys: str, out: Path, coordinates: str, wide: tuple[str, .
 @click.option("--sites-crs", help="CRS of the sites; --input-crs unless said.")
 @click.option("--sites-column", "sites_columns", multiple=True, type=Pair(), help="As --column, for the sites.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@engine_options
 @reading_options
 def filter_po(
     po: Path, sites: Path, radius: float, out: Path, removed: Path | None, as_json: bool, **options: Any
@@ -161,14 +171,19 @@ def filter_po(
 
     Example:  spatialsplit filter-po po.csv --sites pa_split.csv --where subset=test --radius 300 --out po_train.csv --removed po_removed.csv
     """
-    asked = _taken(options, "where", "uncertainty_column", "site_id", "sites_crs", "sites_columns")
+    names = ("where", "uncertainty_column", "site_id", "sites_crs", "sites_columns", "engine_name", "scheduler")
+    asked = _taken(options, *names)
     reading = reading_of(**options)
     columns = dict(asked["sites_columns"]) if asked["sites_columns"] else reading.columns
     of_sites = dataclasses.replace(reading, columns=columns, crs=asked["sites_crs"] or reading.crs)
     table = SiteTable(sites, asked["where"], asked["site_id"], of_sites)
-    counts = filter_po_table(
-        po, table, radius, FilterOutputs(out, removed), uncertainty=asked["uncertainty_column"], reading=reading
-    )
+    with engine_of(asked["engine_name"], asked["scheduler"], reading.threads) as engine:
+        counts = filter_po_table(
+            *(po, table, radius, FilterOutputs(out, removed)),
+            uncertainty=asked["uncertainty_column"],
+            reading=reading,
+            engine=engine,
+        )
     if as_json:
         click.echo(
             json.dumps({"in": counts.n_in, "kept": counts.n_kept, "removed": counts.n_removed, "sites": counts.n_sites})

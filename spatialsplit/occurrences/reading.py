@@ -97,6 +97,31 @@ class CheckedBatch:
         return fine
 
 
+LOOKS = ("like_degrees", "would_fit_swapped", "like_metres")
+"""What the places of a batch may look like."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one batch showed.
+
+    Attributes
+    ----------
+    n_rows : int
+    faults : list of (reason, places, values, count)
+        The first places of each reason, with what stands there.
+    looks, suspicions : dict of str to int
+    hints : frozenset of str
+        What may be behind a bad species.
+    """
+
+    n_rows: int
+    faults: list[tuple[str, list[tuple[int, int]], list[str], int]]
+    looks: dict[str, int]
+    suspicions: dict[str, int]
+    hints: frozenset[str]
+
+
 class RecordReader:
     """Reads the batches of one record table.
 
@@ -237,18 +262,33 @@ class RecordReader:
             found |= {name: int(np.count_nonzero(values > limit)) for name, limit in self.rules.suspect_above_m.items()}
         return found
 
-    def tally(self, checked: CheckedBatch) -> None:
-        """Count what a batch showed; call it in any order, once a batch."""
-        self.faults.n_rows += checked.batch.rows.num_rows
+    def look(self, checked: CheckedBatch) -> Tally:
+        """Sum up what a batch showed: small, and independent of this reader, so that it may come from elsewhere."""
+        faults = []
         for reason in REASONS[1:]:
             positions, count = first_of(checked.reasons, reason)
             if count:
                 places = [(checked.batch.file, checked.batch.first_row + int(i)) for i in positions]
-                self.faults.add(reason, places, [self._value(checked, reason, int(i)) for i in positions], count)
-        for name in ("like_degrees", "would_fit_swapped", "like_metres"):
-            self._looks[name] = self._looks.get(name, 0) + getattr(checked.places, name)
-        for name, count in checked.suspicions.items():
+                faults.append((reason, places, [self._value(checked, reason, int(i)) for i in positions], count))
+        looks = {name: int(getattr(checked.places, name)) for name in LOOKS}
+        hints = frozenset(self.rules.species.hints) if self.rules.species is not None else frozenset()
+        return Tally(checked.batch.rows.num_rows, faults, looks, dict(checked.suspicions), hints)
+
+    def add(self, tally: Tally) -> None:
+        """Count what a batch showed; in the order of the batches, so that the first faults are the first."""
+        self.faults.n_rows += tally.n_rows
+        for reason, places, values, count in tally.faults:
+            self.faults.add(reason, places, values, count)
+        for name, count in tally.looks.items():
+            self._looks[name] = self._looks.get(name, 0) + count
+        for name, count in tally.suspicions.items():
             self.suspect(name, count)
+        if self.rules.species is not None:
+            self.rules.species.hints.update(tally.hints)
+
+    def tally(self, checked: CheckedBatch) -> None:
+        """Count what a batch of this reader showed."""
+        self.add(self.look(checked))
 
     def suspect(self, name: str, count: int) -> None:
         """Count rows that look odd."""

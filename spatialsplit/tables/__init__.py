@@ -5,13 +5,14 @@ and cells.
 """
 
 from spatialsplit.tables.files import Dialect
-from spatialsplit.tables.reading import Batch, TableInput, read_table
+from spatialsplit.tables.reading import Batch, Piece, TableInput, read_table
 from spatialsplit.tables.writing import OutputColumn, TableWriter, Written, open_writer, write_table
 
 __all__ = [
     "Batch",
     "Dialect",
     "OutputColumn",
+    "Piece",
     "TableInput",
     "TableWriter",
     "Written",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -31,6 +32,29 @@ class ParquetFile(TableFile):
         """The type of each column, without what only matters inside the file."""
         return [_plain(kind) for kind in self._schema.types]
 
+    def groups(self) -> list[tuple[int, int]]:
+        """Give (number of the row group, number of its first row) of each row group."""
+        try:
+            metadata = pyarrow.parquet.read_metadata(self.path)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self._unreadable(error)) from None
+        firsts, first_row = [], 0
+        for number in range(metadata.num_row_groups):
+            firsts.append((number, first_row))
+            first_row += metadata.row_group(number).num_rows
+        return firsts
+
+    def group_batches(self, number: int, first_row: int, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Give (number of the first row, rows) of one row group, whose own first row is given."""
+        names = [str(i) for i in range(len(self.columns))]
+        try:
+            with pyarrow.parquet.ParquetFile(self.path) as parquet:
+                for rows in parquet.iter_batches(batch_size=batch_rows, row_groups=[number]):
+                    yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
+                    first_row += rows.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self._unreadable(error)) from None
+
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Give (number of the first row, rows) from the start to the end."""
         first_row = 0
@@ -50,6 +74,17 @@ class ParquetFile(TableFile):
             f"{self.name} cannot be read as Parquet ({shown(str(error).splitlines()[0].rstrip('.'))}). It may be "
             "truncated or damaged. Fetch or write it again."
         )
+
+
+FileFacts = tuple[int, int, str]
+"""Rows, bytes and SHA-256 of a file."""
+
+
+def parquet_facts(path: Path) -> FileFacts:
+    """Give rows, bytes and SHA-256 of a Parquet file."""
+    with HashedInput(path) as whole:
+        sha256 = whole.finish()
+        return pyarrow.parquet.read_metadata(path).num_rows, whole.n_bytes, sha256
 
 
 def is_parquet(start: bytes) -> bool:

@@ -7,7 +7,7 @@ and `parquet_files`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.tables.csv_files import CsvFile
-from spatialsplit.tables.files import BATCH_BYTES, Dialect, TableFile
-from spatialsplit.tables.parquet_files import ParquetFile, is_parquet
+from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
+from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, is_parquet, parquet_facts
 
 FOREIGN = {
     b"PK\x03\x04": "a zip archive or a spreadsheet",
@@ -49,6 +49,24 @@ class Batch:
     def column(self, position: int) -> pa.Array:
         """Give one column by its position in the header."""
         return self.rows.column(position)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a table that somebody else can read: a row group of one of its Parquet files.
+
+    Attributes
+    ----------
+    file : int
+        Position of the file in the input.
+    group : int
+    first_row : int
+        Number of the group's first row in that file, counted from 0.
+    """
+
+    file: int
+    group: int
+    first_row: int
 
 
 class TableInput:
@@ -115,14 +133,50 @@ class TableInput:
                 for first_row, rows in file.batches(self.batch_bytes):
                     yield Batch(number, first_row, self._fit(rows, positions))
                 if not file.n_rows and not allow_empty:
-                    problems.append(
-                        f"{file.name} has a header but no rows. A table needs at least one. Check how the file was "
-                        "made."
-                    )
+                    problems.append(_no_rows(file))
             except DataError as error:
                 problems.extend(error.problems)
         if problems:
             raise DataError(problems)
+
+    def pieces(self) -> list[Piece] | None:
+        """Give the pieces of the table in order, or None where it is not all Parquet.
+
+        Raises
+        ------
+        DataError
+            A file is damaged or has no rows.
+        """
+        pieces: list[Piece] = []
+        for number, file in enumerate(self.files):
+            if not isinstance(file, ParquetFile):
+                return None
+            groups = file.groups()
+            if not groups:
+                raise DataError(_no_rows(file))
+            pieces.extend(Piece(number, group, first_row) for group, first_row in groups)
+        return pieces
+
+    def read_piece(self, piece: Piece) -> Iterator[Batch]:
+        """Give the rows of one piece; works on a copy of this object in another process, too."""
+        file = self.files[piece.file]
+        assert isinstance(file, ParquetFile)  # only Parquet has pieces
+        positions = _positions(file.columns, self.header)
+        batch_rows = max(self.batch_bytes * BATCH_ROWS // BATCH_BYTES, 1)
+        for first_row, rows in file.group_batches(piece.group, piece.first_row, batch_rows):
+            yield Batch(piece.file, first_row, self._fit(rows, positions))
+
+    def describe_files(self, run: Callable[[Callable[[Path], FileFacts], Iterable[Path]], Iterable[FileFacts]]) -> None:
+        """Note size, rows and SHA-256 of Parquet files that others read, each file a piece of work.
+
+        Parameters
+        ----------
+        run : callable
+            Maps a function over paths, in order.
+        """
+        facts = run(parquet_facts, [file.path for file in self.files])
+        for file, (n_rows, n_bytes, sha256) in zip(self.files, facts, strict=True):
+            file.n_rows, file.n_bytes, file.sha256 = n_rows, n_bytes, sha256
 
     def _fit(self, rows: pa.RecordBatch, positions: list[int | None]) -> pa.RecordBatch:
         columns = []
@@ -191,6 +245,10 @@ def _open(path: Path, dialect: Dialect) -> TableFile:
             "CSV."
         )
     return CsvFile(path, dialect)
+
+
+def _no_rows(file: TableFile) -> str:
+    return f"{file.name} has a header but no rows. A table needs at least one. Check how the file was made."
 
 
 def _start(path: Path) -> bytes:

@@ -15,12 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
 from spatialsplit.errors import DataError, shown
+from spatialsplit.tables.csv_text import as_text, csv_bytes, header_line, rounded
 from spatialsplit.tables.digest import ContentDigest, logical_type
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
@@ -65,6 +64,35 @@ class Written:
     content_sha256: str
 
 
+@dataclass(frozen=True)
+class Preparation:
+    """The part of writing that can be done in any thread or process: the bytes of some rows.
+
+    Attributes
+    ----------
+    columns : tuple of OutputColumn
+    separator : str
+    forms : tuple of str
+        The ending of each file.
+    """
+
+    columns: tuple[OutputColumn, ...]
+    separator: str
+    forms: tuple[str, ...]
+
+    def prepare(self, cells: Sequence[pa.Array]) -> list[Any]:
+        """Make the rows of each form; the rounded cells stand in front."""
+        cells = [rounded(array, column.decimals) for array, column in zip(cells, self.columns, strict=True)]
+        return [cells, *(self._rows(form, cells) for form in self.forms)]
+
+    def _rows(self, form: str, cells: Sequence[pa.Array]) -> Any:
+        if form == ".parquet":
+            schema = pa.schema([pa.field(column.name, column.kind) for column in self.columns])
+            return pa.RecordBatch.from_arrays(list(cells), schema=schema)
+        texts = [as_text(array, column.decimals) for array, column in zip(cells, self.columns, strict=True)]
+        return csv_bytes(texts, self.separator)
+
+
 @dataclass
 class TableWriter:
     """A table that is being written, in one or several forms at once.
@@ -102,10 +130,14 @@ class TableWriter:
         """Add rows: an array a column, of the column's type."""
         self.write_prepared(self.prepare(cells))
 
+    @property
+    def preparation(self) -> Preparation:
+        """The part of writing that can be done anywhere."""
+        return Preparation(tuple(self.columns), self.separator, tuple(path.suffix for path in self.paths))
+
     def prepare(self, cells: Sequence[pa.Array]) -> list[Any]:
         """Do the part of writing that can be done in any thread: make the bytes of these rows."""
-        cells = [_rounded(array, column.decimals) for array, column in zip(cells, self.columns, strict=True)]
-        return [cells, *(form.prepare(cells) for form in self._files)]
+        return self.preparation.prepare(cells)
 
     def write_prepared(self, prepared: list[Any]) -> None:
         """Add rows that `prepare` made, in the order of the table."""
@@ -176,12 +208,7 @@ class HashedOutput:
 class _CsvForm(HashedOutput):
     def __init__(self, path: Path, columns: Sequence[OutputColumn], separator: str):
         super().__init__(path)
-        self._columns, self._separator = columns, separator
         self.write(header_line([column.name for column in columns], separator).encode())
-
-    def prepare(self, cells: Sequence[pa.Array]) -> memoryview | bytes:
-        texts = [as_text(array, column.decimals) for array, column in zip(cells, self._columns, strict=True)]
-        return csv_bytes(texts, self._separator)
 
 
 class _ParquetForm:
@@ -193,12 +220,11 @@ class _ParquetForm:
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
         self._writer: pyarrow.parquet.ParquetWriter | None = None
 
-    def prepare(self, cells: Sequence[pa.Array]) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays(list(cells), schema=self._schema)
-
     def _open(self, rows: pa.RecordBatch | None) -> pyarrow.parquet.ParquetWriter:
         names = self._schema.names
-        repeated = [name for name, cells in zip(names, rows.columns, strict=True) if repeats_itself(cells)] if rows else []
+        repeated = (
+            [name for name, cells in zip(names, rows.columns, strict=True) if repeats_itself(cells)] if rows else []
+        )
         dictionary: list[str] | bool = repeated if len(set(names)) == len(names) else False
         return pyarrow.parquet.ParquetWriter(
             pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd", use_dictionary=dictionary
@@ -228,7 +254,7 @@ SAMPLE_ROWS = 20_000
 
 
 def repeats_itself(cells: pa.Array) -> bool:
-    """Tell by a sample whether a column has so few values that a Parquet dictionary pays: elsewhere it takes most of the time.
+    """Tell by a sample whether a column has so few values that a Parquet dictionary pays; else it takes long.
 
     Examples
     --------
@@ -312,83 +338,3 @@ def is_cell(kind: pa.DataType) -> bool:
     families = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
     odd = isinstance(kind, pa.BaseExtensionType) or pa.types.is_binary_view(kind)
     return not odd and not any(family(kind) for family in families)
-
-
-def header_line(names: Sequence[str], separator: str) -> str:
-    """Give the header of a CSV, with its line break."""
-    return bytes(csv_bytes([pa.array([name], pa.string()) for name in names], separator)).decode()
-
-
-def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
-    """Give the cells as CSV shows them; a missing cell is empty.
-
-    Examples
-    --------
-    >>> as_text(pa.array([1.5, None, -1e-7]), decimals=6).to_pylist()
-    ['1.500000', '', '0.000000']
-    """
-    if decimals is not None and pa.types.is_floating(array.type):
-        array = _decimal(array, decimals)
-    if not pa.types.is_string(array.type):
-        array = array.cast(pa.string())
-    return array.fill_null("") if array.null_count else array
-
-
-def _rounded(array: pa.Array, decimals: int | None) -> pa.Array:
-    """Round as numpy.round does, so that every form of a table holds the value that its CSV shows: no −0, no NaN."""
-    if decimals is None or array.type != pa.float64():
-        return array
-    values = array.to_numpy(zero_copy_only=False)  # a missing cell is NaN here
-    return pa.array(np.round(values, decimals) + 0.0, from_pandas=True)
-
-
-def _decimal(array: pa.Array, decimals: int) -> pa.Array:
-    """Turn doubles into decimals by whole numbers: `rint(x * 10^d)`, as numpy.round does; NaN is a missing cell."""
-    array = pa.array(array.to_numpy(zero_copy_only=False), from_pandas=True)
-    present = array.is_valid()
-    scaled = np.rint(array.fill_null(0).to_numpy(zero_copy_only=False) * 10.0**decimals).astype("<i8")
-    words = np.empty((len(scaled), 2), dtype="<i8")
-    words[:, 0], words[:, 1] = scaled, scaled >> 63
-    whole = pa.Array.from_buffers(pa.decimal128(18, decimals), len(scaled), [None, pa.py_buffer(words)])
-    return pc.if_else(present, whole, None) if array.null_count else whole
-
-
-def csv_bytes(texts: Sequence[pa.StringArray], separator: str) -> memoryview | bytes:
-    """Join cells to CSV lines.
-
-    Whether a cell needs quotation marks is asked of all lines at once, by counting; only then of the columns.
-    """
-    if not texts or not len(texts[0]):
-        return b""
-    joined = _join(texts, separator)
-    if _is_plain(joined, len(texts), len(texts[0]), separator):
-        return joined
-    return _join([_quote(column, separator, alone=len(texts) == 1) for column in texts], separator)
-
-
-def _join(texts: Sequence[pa.StringArray], separator: str) -> bytes:
-    rows = pc.binary_join_element_wise(*texts, separator) if len(texts) > 1 else texts[0]
-    one = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
-    lines: bytes = pc.binary_join(one, "\n")[0].as_buffer().to_pybytes()
-    return lines + b"\n"
-
-
-def _is_plain(joined: bytes, n_columns: int, n_rows: int, separator: str) -> bool:
-    return (
-        b'"' not in joined
-        and b"\r" not in joined
-        and joined.count(b"\n") == n_rows
-        and joined.count(separator.encode()) == (n_columns - 1) * n_rows
-        and n_columns > 1
-    )
-
-
-def _quote(column: pa.StringArray, separator: str, *, alone: bool) -> pa.StringArray:
-    """Quote the cells that need it; an empty cell does where it is alone, or its line would be a blank one."""
-    special = pc.match_substring_regex(column, f'[{separator}"\r\n]')
-    if alone:
-        special = pc.or_(special, pc.equal(column, ""))
-    if not pc.any(special).as_py():
-        return column
-    doubled = pc.replace_substring(column, '"', '""')
-    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), column)

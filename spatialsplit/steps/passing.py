@@ -1,0 +1,87 @@
+"""What the steps share: how a table is read, and how its rows are passed on as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spatialsplit.crs import WGS84
+from spatialsplit.errors import DataError, first_few, nearest_name
+from spatialsplit.occurrences import RecordReader, RecordRules
+from spatialsplit.tables import Dialect, OutputColumn, TableInput
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a step reads its input.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        Our name of a column to the file's.
+    crs : str
+    decimals : int, optional
+        Round coordinates first; as they are, unless said.
+    dialect : Dialect
+    threads : int, optional
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    crs: str = WGS84
+    decimals: int | None = None
+    dialect: Dialect = field(default_factory=Dialect)
+    threads: int | None = None
+
+    def source(self, path: Path) -> TableInput:
+        """Open a table."""
+        return TableInput(path, self.dialect)
+
+    def rules(self, **more: Any) -> RecordRules:
+        """Give the rules by which its rows are read; only surveys need to know their day."""
+        return RecordRules(columns=self.columns, crs=self.crs, decimals=self.decimals, **{"with_days": False, **more})
+
+
+def position_of(source: TableInput, name: str) -> int:
+    """Find a column that an option names."""
+    if name not in source.header:
+        near = nearest_name(name, source.header)
+        hint = f" Did you mean '{near}'?" if near else ""
+        raise DataError(f"No column '{name}' in {source.name}. It has: {first_few(source.header, shown=12)}.{hint}")
+    return source.header.index(name)
+
+
+def as_they_are(source: TableInput) -> list[OutputColumn]:
+    """Declare the columns of a table for writing them as they are."""
+    return [OutputColumn(name, kind) for name, kind in zip(source.header, source.types, strict=True)]
+
+
+def refuse_column(source: TableInput, name: str) -> None:
+    """Refuse a table that has a column which is to be added.
+
+    Raises
+    ------
+    DataError
+        It has.
+    """
+    if name in source.header:
+        raise DataError(
+            f"{source.name} has a column '{name}' already. It would stand there twice. Rename or remove it."
+        )
+
+
+def refuse_faults(reader: RecordReader) -> None:
+    """Refuse a table with faulty rows, a line a reason; a step has no recipe in which to say drop.
+
+    Raises
+    ------
+    DataError
+        There are some.
+    """
+    problems = [
+        problem.split(", or say drop")[0] + "." if ", or say drop" in problem else problem
+        for problem in reader.problems()
+    ]
+    if problems:
+        raise DataError(problems)
