@@ -84,8 +84,8 @@ def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Grou
 def _warn(grid: AnyGrid | None, east: Floats, north: Floats) -> None:
     import warnings
 
-    known = grid if grid is not None else Grid()
-    if isinstance(known, Grid):
+    known: Any = grid if grid is not None else Grid()
+    if hasattr(known, "warnings"):
         for line in known.warnings(known.count_outside(east, north), len(east)):
             warnings.warn(line, UserWarning, stacklevel=5)
 

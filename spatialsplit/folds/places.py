@@ -125,7 +125,8 @@ class Places:
         rows = np.flatnonzero(nearest < len(targets))
         found = nearest[rows]
         distance = np.hypot(targets.east[found] - self.east[rows], targets.north[found] - self.north[rows])
-        return rows[distance <= radius_m]
+        inside: Integers = rows[distance <= radius_m]
+        return inside
 
     def around(self, row: int, radius_m: float) -> Integers:
         """Give the rows within a radius of one row, itself among them."""
