@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import rasterio
 from PIL import Image
+from rasterio.errors import RasterioError
 
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, OutputError
 from spatialsplit.rasters.pixels import Raster
 from spatialsplit.rasters.values import Flags, stored_nodata
 
@@ -155,9 +156,14 @@ def patch_writer(stored: Stored, dataset: Any) -> Callable[[Path, npt.NDArray[An
             "nodata": stored.nodata,
             "compress": "deflate",
         }
-        with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True), rasterio.open(path, "w", **profile) as file:
-            file.write(stored.numbers(values, missing))
-            if stored.nodata is None and missing.any():
-                file.write_mask(~missing.any(axis=0))
+        try:
+            with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True), rasterio.open(path, "w", **profile) as file:
+                file.write(stored.numbers(values, missing))
+                if stored.nodata is None and missing.any():
+                    file.write_mask(~missing.any(axis=0))
+        except RasterioError as error:
+            raise OutputError(
+                f"Cannot write the patch {path.name} ({error}). Make room, or choose another --out."
+            ) from None
 
     return write_geotiff if stored.form.format == "tif" else write_picture
