@@ -257,9 +257,10 @@ def test_impossible_rules_are_refused(holdouts: list[tuple[str, float]], more: d
 
 
 def test_shares_that_sum_to_one_are_fine_in_any_order() -> None:
-    """The sum is exact: ten tenths are 1."""
+    """The sum is rounded once: ten tenths are 1."""
     DrawRules([Holdout(f"h{i}", 0.1) for i in range(10)])
     DrawRules([Holdout("test", 0.1 + 0.2), Holdout("val", 0.7)])
+    DrawRules([Holdout(f"h{share}", share) for share in (0.05, 0.55, 0.3, 0.1)])  # added one by one, more than 1
 
 
 def test_strata_with_a_threshold_are_refused() -> None:
@@ -322,6 +323,12 @@ class TestTheBestOfSeveralDraws:
         assert best.objectives == tuple(objectives)
         assert best.attempt == 1 + objectives.index(min(objectives))
         assert best.draw == draws[best.attempt - 1]
+
+    def test_of_equally_balanced_draws_the_first_is_kept(self) -> None:
+        """Where all quadrats are alike, nothing is gained by a later attempt."""
+        labels = Labels(np.arange(8), np.zeros(8, dtype=int))
+        best = draw_best(Occupied(list("abcdefgh"), [1] * 8), DrawRules([Holdout("test", 0.5)]), "s", 5, labels)
+        assert (best.attempt, len(set(best.objectives))) == (1, 1)
 
     def test_the_objective_is_the_sum_of_what_is_said_of_it(self) -> None:
         """Relative error of the share, and total variation distance of the species, computed by hand."""
