@@ -112,7 +112,7 @@ def test_the_order_of_the_rows_does_not_matter(cv: Any) -> None:
 @every_design
 def test_a_buffer_keeps_training_rows_farther_than_its_radius(cv: Any) -> None:
     """By brute force over all pairs: d > r for all that train, d ≤ r for all set aside."""
-    table = survey_table(150)
+    table = survey_table(240)
     y = (table["warmth"] > 0).astype(int)
     buffered = clone(cv).set_params(buffer_m=6_000.0)
     places = places_of(table)
@@ -298,6 +298,18 @@ def test_a_buffer_is_exact_to_the_last_bit_of_the_geodesic() -> None:
         for radius, inside in ((exactly, True), (np.nextafter(exactly, 0), False)):
             assert (other in part_rows(Places(lon, lat), np.array([0]), buffer_m=radius).set_aside) is inside
             assert (other in Places(lon, lat).around(0, radius)) is inside
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("n_test", [1, 49, 51, 200])
+def test_rows_near_a_test_agree_with_brute_force(planar: bool, n_test: int) -> None:
+    """On a lattice, where many distances are just the radius, by either way of asking."""
+    column, row = (each.ravel() / 10 for each in np.meshgrid(np.arange(25.0), np.arange(20.0)))
+    places = Places(column, row, planar=planar)
+    test = np.random.default_rng(n_test).choice(500, n_test, replace=False)
+    nearest = np.array([places.distance_to(i, test).min() for i in range(500)])
+    radius = 0.2 if planar else float(np.quantile(nearest[nearest > 0], 0.3))
+    assert np.array_equal(places.near(places.take(test), radius), np.flatnonzero(nearest <= radius))
 
 
 def test_a_buffer_reaches_across_the_antimeridian() -> None:

@@ -28,6 +28,9 @@ PLANAR_NAMES = (("easting", "northing"), ("x", "y"))
 CHORD_PLAY = 3e-15
 """Times s³ (metres): more than a chord of the earth is shorter than its geodesic s, which is s³/(24 R²)."""
 
+FEW_TARGETS = 50
+"""Up to so many, the surroundings of each are asked of one tree of the rows; beyond, the rows are asked in turn."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -118,6 +121,9 @@ class Places:
         """Give the rows within a radius of any target, which is in: d ≤ r."""
         if not len(targets) or not len(self):
             return np.zeros(0, dtype=np.int64)
+        if len(targets) <= FEW_TARGETS:
+            every = [self._within(targets.east[i], targets.north[i], radius_m) for i in range(len(targets))]
+            return np.unique(np.concatenate(every))
         if not self.planar:
             return Sites(targets.east, targets.north, radius_m).near(self.east, self.north, radius_m).record
         bound = radius_m * (1 + 1e-9) + 1e-9  # scipy's own bound is exclusive
@@ -130,14 +136,20 @@ class Places:
 
     def around(self, row: int, radius_m: float) -> Integers:
         """Give the rows within a radius of one row, itself among them."""
-        found = self.tree.query_ball_point(self.points[row], radius_m * (1 + 1e-9) + (1e-9 if self.planar else 0.001))
-        rows = np.sort(np.asarray(found, dtype=np.int64))
+        return self._within(self.east[row], self.north[row], radius_m)
+
+    def _within(self, east: float, north: float, radius_m: float) -> Integers:
+        centre = Places(np.array([east]), np.array([north]), self.planar)
+        reach = radius_m * (1 + 1e-9) + (1e-9 if self.planar else 0.001)
+        rows = np.sort(np.asarray(self.tree.query_ball_point(centre.points[0], reach), dtype=np.int64))
         if self.planar:
-            return rows[self.distance_to(row, rows) <= radius_m]
-        chord = np.linalg.norm(self.points[rows] - self.points[row], axis=1)
+            straight: Floats = np.hypot(self.east[rows] - east, self.north[rows] - north)
+            return rows[straight <= radius_m]
+        chord = np.linalg.norm(self.points[rows] - centre.points[0], axis=1)
         unsure = np.flatnonzero(chord > radius_m - radius_m**3 * CHORD_PLAY - 0.001)
         inside = np.ones(len(rows), dtype=bool)
-        inside[unsure] = self.distance_to(row, rows[unsure]) <= radius_m
+        ends = np.full(unsure.size, east), np.full(unsure.size, north)
+        inside[unsure] = geodesic_m(*ends, self.east[rows[unsure]], self.north[rows[unsure]]) <= radius_m
         return rows[inside]
 
 
