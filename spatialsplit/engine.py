@@ -1,6 +1,7 @@
 """Map a pure function over batches, in threads, with the results in the order of the batches.
 
-What the function does stands where it belongs; here is only where it runs. The same on many machines stands in `cluster`.
+What the function does stands where it belongs; here is only where it runs. The same on many machines stands in
+`cluster`.
 """
 
 from __future__ import annotations
