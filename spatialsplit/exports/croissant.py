@@ -328,14 +328,14 @@ def _field_id(file: DescribedFile, column: DescribedColumn) -> str:
 
 
 def _column_field(file: DescribedFile, column: DescribedColumn) -> Json:
-    extracted = file.separator == ";"
-    kind = column.type if column.required or not extracted else "text"  # what is taken apart has empty text, not none
+    taken_apart, is_subset = file.separator == ";", column.means == "subset"
+    kind = column.type if column.required or not taken_apart else "text"  # what is taken apart is empty text, not none
     field = _field(
         _field_id(file, column),
         column.about,
-        TYPES[kind],
+        [TYPES[kind], "cr:Split"] if is_subset else TYPES[kind],
         source={"fileObject": {"@id": quote(file.name)}, **_extract(file, column)},
-        **(_TO_SPLITS if column.means == "subset" else {}),
+        **(_TO_SPLITS if is_subset and not taken_apart else {}),  # a join would put one cell in the whole row's place
     )
     return {**field, "name": column.name}
 
