@@ -140,6 +140,14 @@ class TestStrata:
         by_key = split_of(tmp_path, rows, PA + ",region", strata="dayOfYear")
         assert by_key.quadrats.strata == ["1", "1", "1"]
 
+    def test_empty_surveys_have_a_say_only_among_themselves(self, tmp_path: Path) -> None:
+        """They are not drawn, so they do not outvote those that are; where there are no others, they decide."""
+        rows = ["a,5,45,1,z", "b,5,45,0,q", "c,5,45,0,q", "d,9,45,0,x", "e,13,45,1,z"]
+        table, _ = read_pa(table_of(tmp_path, "siteid,lon,lat,s,region", rows), ["siteid"], wide=WideColumns(["s"]))
+        surveys, _ = group_surveys(table, SurveyRules(["siteid"]))
+        rules = SplitRules(Grid(), DrawRules([Holdout("test", 0.5)]), "s", strata="region")
+        assert sorted(split_surveys(surveys, rules).quadrats.strata or []) == ["x", "z", "z"]
+
     def test_a_column_that_is_not_there_or_varies_is_refused(self, tmp_path: Path) -> None:
         """With the ones that can be used."""
         rows = [*rows_of(8, ",x"), "p1,1,5.1,45.0,9,y"]
