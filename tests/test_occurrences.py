@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from spatialsplit.errors import DataError
 from spatialsplit.occurrences import DROPPABLE, RecordReader, RecordRules, SpeciesReader, WideColumns
-from spatialsplit.occurrences.cells import LARGEST_INTEGER, cell_texts, judge_key, read_days
+from spatialsplit.occurrences.cells import LARGEST_INTEGER, cell_texts, judge_key
 from spatialsplit.occurrences.coordinates import FOUND, MISSING, NO_NUMBER, parse_numbers, read_places
+from spatialsplit.occurrences.dates import read_days
 from spatialsplit.occurrences.faults import CODES, REASONS
 from tests.record_tables import PA, faults_of, parquet_of, po_reader, read_pa, table_of
 from tests.strategies import cells, quick

@@ -1,4 +1,4 @@
-"""Open the inputs of a recipe and turn the presence-absence table into surveys, or tell all that is wrong with all of them."""
+"""Open the inputs of a recipe and turn the presence-absence table into surveys, or tell all that is wrong with them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def open_inputs(
     Raises
     ------
     DataError
-        A line for each fault of each table; where the presence-absence table has any, the presence-only table is read through too, so that one look shows
-        everything.
+        A line for each fault of each table; where the presence-absence table has any, the presence-only table is read
+        through too, so that one look shows everything.
     """
     problems: list[str] = []
     sources: dict[str, TableInput] = {}
@@ -96,6 +96,7 @@ def _read_pa(
         keys=recipe.surveys.keys,
         species=species,
         suspect_above_m={"uncertainty_over_quadrat": recipe.grid().size_m},
+        dates=table.dates(),
         section="inputs.pa",
     )
     patterns = [table.species_columns] if isinstance(table.species_columns, str) else table.species_columns
@@ -127,8 +128,8 @@ def _check_reserved(table: PresenceAbsence) -> None:
     ]
     if reserved:
         raise DataError(
-            f"{table.reader.source.name} has a column '{name}', which is the name of a column that is made here. Say keys = [\"surveyId\"] under "
-            f"[surveys] if it numbers the surveys, or rename it in the file."
+            f"{table.reader.source.name} has a column '{name}', which is the name of a column that is made here. Say "
+            'keys = ["surveyId"] under [surveys] if it numbers the surveys, or rename it in the file.'
             for name in reserved
         )
 
@@ -146,6 +147,7 @@ def _open_po(
         species=SpeciesReader(kind=species.kind, floats=table.float_species),
         uncertainty=recipe.po_filter.uncertainty_column,
         suspect_above_m={"uncertainty_over_radius": recipe.po_filter.radius_m},
+        dates=table.dates(),
         section="inputs.po",
     )
     try:
@@ -200,7 +202,8 @@ def dropped_rows(
 ) -> list[tuple[list[str], list[tuple[int, int]], list[pa.Array]]]:
     """Give the dropped rows of the presence-absence table, part by part: reasons, places in the files, and cells.
 
-    Rows that were faulty by themselves come first; then those of surveys that were dropped, of which the cells are looked up again.
+    Rows that were faulty by themselves come first; then those of surveys that were dropped, of which the cells are
+    looked up again.
     """
     parts = []
     start = 0

@@ -5,6 +5,7 @@ A row is fine or it has a reason with a name; it is never repaired. What becomes
 """
 
 from spatialsplit.occurrences.cells import SpeciesReader
+from spatialsplit.occurrences.dates import DateRules
 from spatialsplit.occurrences.faults import DROPPABLE, REASONS, Faults
 from spatialsplit.occurrences.presence_absence import PresenceAbsence, WideColumns, read_presence_absence
 from spatialsplit.occurrences.reading import CheckedBatch, RecordReader, RecordRules
@@ -13,6 +14,7 @@ __all__ = [
     "DROPPABLE",
     "REASONS",
     "CheckedBatch",
+    "DateRules",
     "Faults",
     "PresenceAbsence",
     "RecordReader",

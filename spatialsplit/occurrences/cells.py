@@ -1,15 +1,13 @@
-"""Cells → keys, species and days, with the reason where a cell holds none.
+"""Cells → keys and species, with the reason where a cell holds none. Days stand in `dates`.
 
 Tables repeat themselves: a cell's text is looked at once a batch, however often it occurs.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spatialsplit.occurrences.faults import CODES
-
-Codes = npt.NDArray[np.int8]
 
 WHOLE = re.compile(r"[0-9]+")
 WHOLE_AS_FLOAT = re.compile(r"([0-9]+)\.0*")
@@ -156,82 +152,3 @@ class SpeciesReader:
         if self.kind == "text":
             return pc.if_else(pa.array(fine), distinct.texts(), None)
         return pa.array(distinct.ask(lambda text: self.number(text) or 0), mask=~fine)
-
-
-@dataclass(frozen=True)
-class Days:
-    """What the rows of a batch say about their day.
-
-    Attributes
-    ----------
-    reasons : array of int8, shape (n,)
-        The code of bad_date where they contradict themselves.
-    years : array of int64, shape (n,)
-        The year, 0 where none is known.
-    not_iso : int
-        Dates that are no ISO day and were not compared.
-    """
-
-    reasons: Codes
-    years: npt.NDArray[np.int64]
-    not_iso: int
-
-
-def read_days(
-    n: int, date: pa.StringArray | None, year: pa.StringArray | None, day_of_year: pa.StringArray | None
-) -> Days:
-    """Compare the columns date, year and dayOfYear where they are there.
-
-    Examples
-    --------
-    >>> days = read_days(2, pa.array(["2021-01-31", "1612051200"]), None, pa.array(["31", "31"]))
-    >>> days.reasons.tolist(), days.years.tolist(), days.not_iso
-    ([0, 0], [2021, 0], 1)
-    """
-    zeros = np.zeros(n, dtype=np.int64)
-    when = by_distinct(date, _ordinal) if date is not None else zeros
-    said = by_distinct(year, _whole_or_zero) if year is not None else zeros
-    day = by_distinct(day_of_year, _whole_or_zero) if day_of_year is not None else zeros
-    iso = when > 0
-    date_year, date_day = np.where(iso, when // 1000, 0), np.where(iso, when % 1000, 0)
-    years = np.where(said > 0, said, date_year)
-    wrong = when == NO_SUCH_DAY
-    wrong |= iso & (said > 0) & (said != date_year)
-    wrong |= iso & (day != 0) & (day != date_day)
-    wrong |= (day < 0) | (day > 366) | ((day == 366) & (years > 0) & ~_is_leap(years))
-    reasons = np.where(wrong, np.int8(CODES["bad_date"]), np.int8(0))
-    return Days(reasons, years, int(np.count_nonzero(when == NOT_ISO)))
-
-
-NO_SUCH_DAY, NOT_ISO = -1, -2
-
-
-@lru_cache(maxsize=1 << 16)
-def _ordinal(text: str) -> int:
-    """Give year × 1000 + day of the year of an ISO day, 0 for none, or why there is none."""
-    if not text:
-        return 0
-    match = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ].*)?", text)
-    if not match:
-        return NOT_ISO
-    try:
-        day = dt.date(int(match[1]), int(match[2]), int(match[3]))
-    except ValueError:
-        return NO_SUCH_DAY
-    return day.year * 1000 + day.timetuple().tm_yday
-
-
-@lru_cache(maxsize=1 << 16)
-def _whole_or_zero(text: str) -> int:
-    """Give a whole number; 0 where there is none, -1 where the text is no whole number."""
-    if not text or text.casefold() in ("na", "nan"):
-        return 0
-    match = re.fullmatch(r"([0-9]{1,9})(\.0*)?", text)
-    if not match:
-        return -1
-    return int(match[1]) or -1
-
-
-def _is_leap(years: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    leap: npt.NDArray[np.bool_] = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
-    return leap

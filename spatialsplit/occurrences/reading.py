@@ -16,8 +16,9 @@ import pyarrow as pa
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84, is_ballpark, is_degrees
 from spatialsplit.errors import DataError, shown
-from spatialsplit.occurrences.cells import Days, Distinct, SpeciesReader, cell_texts, judge_key, read_days
+from spatialsplit.occurrences.cells import Distinct, SpeciesReader, cell_texts, judge_key
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
+from spatialsplit.occurrences.dates import DateRules, Days, read_days
 from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
 from spatialsplit.tables import Batch, OutputColumn, TableInput
 from spatialsplit.tables.writing import is_cell
@@ -47,6 +48,8 @@ class RecordRules:
         Suspicion to the uncertainty above which a record comes under it.
     with_days : bool
         Whether date, year and dayOfYear are compared.
+    dates : DateRules
+        How dates are written.
     section : str
         The recipe's section, for messages.
     """
@@ -59,6 +62,7 @@ class RecordRules:
     uncertainty: str | None = None
     suspect_above_m: Mapping[str, float] = field(default_factory=dict)
     with_days: bool = True
+    dates: DateRules = field(default_factory=DateRules)
     section: str = "inputs.po"
 
 
@@ -140,7 +144,9 @@ class RecordReader:
 
     def __init__(self, source: TableInput, rules: RecordRules, *, with_species: bool = True):
         self.source, self.rules = source, rules
-        wanted = ["lon", "lat", *rules.keys, *(["speciesId"] if with_species and rules.species else [])]
+        self._derived = derived_keys(source.header, rules)
+        keys = [name for name in rules.keys if name not in self._derived]
+        wanted = ["lon", "lat", *keys, *(["speciesId"] if with_species and rules.species else [])]
         if rules.uncertainty:
             wanted.append(rules.uncertainty)
         further = ("date", "year", "dayOfYear") if rules.with_days else ()
@@ -217,16 +223,21 @@ class RecordReader:
         if refine is not None:
             refine(places)
         reasons = places.reasons.copy()
-        keys = [self._key(batch, name, reasons) for name in self.rules.keys]
+        days = self._days(batch)
+        keys = [self._key(batch, name, days, reasons) for name in self.rules.keys]
         species = self._species(batch, reasons)
-        days = self._days(batch, reasons)
+        _mark(reasons, days.reasons)
         uncertainty = self._uncertainty(batch, reasons)
         return CheckedBatch(
             batch, places, reasons, keys, species, days, uncertainty, self._suspicions(batch, places, days)
         )
 
-    def _key(self, batch: Batch, name: str, reasons: Codes) -> pa.StringArray:
-        distinct = Distinct(batch.column(self.found[name]))
+    def _key(self, batch: Batch, name: str, days: Days, reasons: Codes) -> pa.StringArray:
+        if name in self._derived:
+            values = days.day_of_year if name == "dayOfYear" else days.years
+            distinct = Distinct(pa.array(values, mask=values == 0))
+        else:
+            distinct = Distinct(batch.column(self.found[name]))
         _mark(reasons, distinct.ask(judge_key(name)))
         return distinct.texts()
 
@@ -238,12 +249,9 @@ class RecordReader:
         _mark(reasons, distinct.ask(self.rules.species.judge))
         return self.rules.species.read(distinct, reasons == 0)
 
-    def _days(self, batch: Batch, reasons: Codes) -> Days:
-        days = read_days(
-            batch.rows.num_rows, self._cells(batch, "date"), self._cells(batch, "year"), self._cells(batch, "dayOfYear")
-        )
-        _mark(reasons, days.reasons)
-        return days
+    def _days(self, batch: Batch) -> Days:
+        date, year, day_of_year = (self._cells(batch, name) for name in ("date", "year", "dayOfYear"))
+        return read_days(batch.rows.num_rows, date, year, day_of_year, self.rules.dates)
 
     def _uncertainty(self, batch: Batch, reasons: Codes) -> npt.NDArray[np.float64] | None:
         if self.rules.uncertainty is None:
@@ -255,6 +263,7 @@ class RecordReader:
         found = {
             "zero_zero": int(np.count_nonzero((places.lon == 0) & (places.lat == 0))),
             "date_not_iso": days.not_iso,
+            "date_no_single_day": days.no_single_day,
         }
         position = self.found.get("geoUncertaintyInM")
         if position is not None and self.rules.suspect_above_m:
@@ -271,6 +280,7 @@ class RecordReader:
                 places = [(checked.batch.file, checked.batch.first_row + int(i)) for i in positions]
                 faults.append((reason, places, [self._value(checked, reason, int(i)) for i in positions], count))
         looks = {name: int(getattr(checked.places, name)) for name in LOOKS}
+        looks["one_day_off"] = checked.days.one_day_off
         hints = frozenset(self.rules.species.hints) if self.rules.species is not None else frozenset()
         return Tally(checked.batch.rows.num_rows, faults, looks, dict(checked.suspicions), hints)
 
@@ -301,7 +311,7 @@ class RecordReader:
             "bad_latitude": ["lat"],
             "bad_longitude": ["lon"],
             "unprojectable": ["lon", "lat"],
-            "missing_key": self.rules.keys,
+            "missing_key": [*self.rules.keys, *(["date"] if self._derived else [])],
             "bad_key": self.rules.keys,
             "missing_species": ["speciesId"],
             "bad_species": ["speciesId"],
@@ -338,6 +348,11 @@ class RecordReader:
         species = self.rules.species
         if species is not None and species.hints:
             self.faults.hints["bad_species"] = " ".join(sorted(species.hints))
+        if self._looks.get("one_day_off"):
+            self.faults.hints["bad_date"] = (
+                f"{self._looks['one_day_off']:,} of them are seconds since 1970 that miss their dayOfYear by one day: "
+                f'is time_zone = "{self.rules.dates.time_zone}" right?'
+            )
         if self._looks.get("like_metres"):
             hint = f'The coordinates look like metres: say crs = "EPSG:…" under [{self.rules.section}].'
             self.faults.hints |= {"bad_latitude": hint, "bad_longitude": hint}
@@ -369,6 +384,7 @@ class RecordReader:
 WARNINGS = {
     "zero_zero": "{n} rows of {where} lie at longitude 0, latitude 0. Such coordinates are often missing ones.",
     "date_not_iso": "{n} dates of {where} are no ISO day (2021-05-31) and were not compared with dayOfYear.",
+    "date_no_single_day": ("{n} dates of {where} are a month, a year or a range of days, and tell no dayOfYear."),
     "uncertainty_over_radius": "{n} rows of {where} have a geoUncertaintyInM larger than the radius of the filter.",
     "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
     "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
@@ -378,6 +394,15 @@ WARNINGS = {
     ),
 }
 """For each suspicion, what is said of it."""
+
+
+def derived_keys(header: Sequence[str], rules: RecordRules) -> frozenset[str]:
+    """Give the survey keys that the table has not but that its dates tell: dayOfYear and year."""
+    wanted = [name for name in ("dayOfYear", "year") if name in rules.keys]
+    if not wanted or not rules.with_days:
+        return frozenset()
+    there = find_columns(header, [], rules.columns, optional=["date", *wanted])
+    return frozenset(name for name in wanted if name not in there) if "date" in there else frozenset()
 
 
 def _mark(reasons: Codes, answers: npt.NDArray[np.integer]) -> None:

@@ -148,7 +148,7 @@ def _check_table(role: str, table: Input) -> Iterator[str]:
         )
     if not table.paths:
         yield f"path under [inputs.{role}] names no file. Name at least one."
-    for problem in [*_from_data_error(table.dialect), *_from_data_error(lambda: read_crs(table.crs))]:
+    for problem in _from_data_error(table.dialect, table.dates, lambda: read_crs(table.crs)):
         yield f"[inputs.{role}]: {problem}"
 
 
@@ -179,10 +179,12 @@ def _check_output(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _from_data_error(make: Callable[[], object]) -> list[str]:
+def _from_data_error(*makers: Callable[[], object]) -> list[str]:
     """Give the problems that making something shows."""
-    try:
-        make()
-    except DataError as error:
-        return list(error.problems)
-    return []
+    problems: list[str] = []
+    for make in makers:
+        try:
+            make()
+        except DataError as error:
+            problems.extend(error.problems)
+    return problems

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from spatialsplit.draw import DrawRules, Holdout, commitment
 from spatialsplit.errors import RecipeError
+from spatialsplit.occurrences import DateRules
 from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.surveys import SurveyRules
 from spatialsplit.tables import Dialect
@@ -36,6 +37,8 @@ class Input(_Section):
     crs: str = "EPSG:4326"
     separator: str | None = None
     encoding: str = "utf-8"
+    day_first: bool = False
+    time_zone: str | None = None
     drop: list[str] = []
 
     @property
@@ -46,6 +49,10 @@ class Input(_Section):
     def dialect(self) -> Dialect:
         r"""Give how the files are written; the two characters `\t` mean a tab."""
         return Dialect("\t" if self.separator == "\\t" else self.separator, self.encoding)
+
+    def dates(self) -> DateRules:
+        """Give how the dates are written."""
+        return DateRules(self.day_first, self.time_zone)
 
     @property
     def float_species(self) -> bool:
