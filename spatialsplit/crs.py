@@ -103,7 +103,7 @@ def to_lonlat(first: Floats, second: Floats, crs: str) -> tuple[Floats, Floats]:
 def _transform(first: Floats, second: Floats, source: str, target: str) -> tuple[Floats, Floats]:
     first = np.array(first, dtype=np.float64)
     second = np.array(second, dtype=np.float64)
-    if read_crs(source) == read_crs(target) or not first.size:
+    if source == target or not first.size or read_crs(source) == read_crs(target):
         return first, second
     return _transformer(source, target).transform(first, second, inplace=True)
 

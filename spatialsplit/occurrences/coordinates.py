@@ -64,7 +64,7 @@ def parse_numbers(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:
         return _parse_text(array)
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)):
         return _parse_text(array.cast(pa.string()))
-    values = array.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # a missing cell is NaN here
     return values, np.where(np.isnan(values), np.int8(MISSING), np.int8(FOUND))
 
 

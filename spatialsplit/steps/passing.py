@@ -36,7 +36,7 @@ class Reading:
 
     def source(self, path: Path) -> TableInput:
         """Open a table."""
-        return TableInput(path, self.dialect)
+        return TableInput(path, self.dialect, hashed=False)
 
     def rules(self, **more: Any) -> RecordRules:
         """Give the rules by which its rows are read; only surveys need to know their day."""

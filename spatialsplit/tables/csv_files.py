@@ -80,7 +80,7 @@ class CsvFile(TableFile):
             )
 
     def _raw(self) -> Any:
-        raw = HashedInput(self.path)
+        raw = HashedInput(self.path, hashed=self.hashed)
         return (raw, gzip.GzipFile(fileobj=raw)) if self.compressed else (raw, raw)
 
     def _text(self) -> IO[str]:

@@ -72,6 +72,7 @@ class TableFile:
     n_rows: int = 0
     n_bytes: int = 0
     sha256: str = ""
+    hashed: bool = True
 
     @property
     def name(self) -> str:

@@ -66,7 +66,7 @@ class ParquetFile(TableFile):
                     first_row += rows.num_rows
         except (pa.ArrowException, OSError) as error:
             raise DataError(self._unreadable(error)) from None
-        with HashedInput(self.path) as whole:
+        with HashedInput(self.path, hashed=self.hashed) as whole:
             self.sha256, self.n_rows, self.n_bytes = whole.finish(), first_row, whole.n_bytes
 
     def _unreadable(self, error: object) -> str:

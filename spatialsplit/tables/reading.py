@@ -81,6 +81,8 @@ class TableInput:
     dialect : Dialect, optional
     batch_bytes : int
         How much is read at once. The result does not depend on it.
+    hashed : bool
+        Whether the files' SHA-256 is wanted.
 
     Raises
     ------
@@ -89,7 +91,12 @@ class TableInput:
     """
 
     def __init__(
-        self, paths: Path | str | Sequence[Path | str], dialect: Dialect | None = None, batch_bytes: int = BATCH_BYTES
+        self,
+        paths: Path | str | Sequence[Path | str],
+        dialect: Dialect | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        *,
+        hashed: bool = True,
     ):
         listed = [paths] if isinstance(paths, Path | str) else list(paths)
         self.batch_bytes = batch_bytes
@@ -104,6 +111,8 @@ class TableInput:
                 problems.append(f"Cannot read {path} ({error.strerror}). Correct the path or the file's permissions.")
         if problems:
             raise DataError(problems)
+        for file in self.files:
+            file.hashed = hashed
         self.header: list[str] = _union(self.files)
         self._types = _common_types(self.files, self.header)
         self._stats = [_stat(file.path) for file in self.files]

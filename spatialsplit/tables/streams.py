@@ -11,11 +11,12 @@ BLOCK_BYTES = 1 << 23
 
 
 class HashedInput(io.RawIOBase):
-    """A file that hashes and counts the bytes as they are read."""
+    """A file that hashes and counts the bytes as they are read; where nobody wants the hash, it only counts."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, hashed: bool = True):
         self._file = path.open("rb")
         self._hash = hashlib.sha256()
+        self._hashed = hashed
         self.n_bytes = 0
 
     def readable(self) -> bool:
@@ -25,7 +26,8 @@ class HashedInput(io.RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         """Read and hash some bytes."""
         block = self._file.read(-1 if size is None else size)
-        self._hash.update(block)
+        if self._hashed:
+            self._hash.update(block)
         self.n_bytes += len(block)
         return block
 
@@ -36,7 +38,9 @@ class HashedInput(io.RawIOBase):
         return len(block)
 
     def finish(self) -> str:
-        """Read what a parser left unread and give the SHA-256 of the whole."""
+        """Read what a parser left unread and give the SHA-256 of the whole, or nothing where it is not wanted."""
+        if not self._hashed:
+            return ""
         while self.read(BLOCK_BYTES):
             pass
         return self._hash.hexdigest()

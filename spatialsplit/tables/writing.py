@@ -98,8 +98,7 @@ class TableWriter:
     """A table that is being written, in one or several forms at once.
 
     Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any
-    other CSV. A column with decimals is rounded to them in every form. Where `described` is off, no content digest is
-    taken.
+    other CSV. A column with decimals is rounded to them in every form. Where `described` is off, nothing is hashed.
 
     Raises
     ------
@@ -119,9 +118,9 @@ class TableWriter:
         columns = self.columns if self.described else []
         self._digest = ContentDigest([(column.name, column.type) for column in columns])
         self._files = [
-            _ParquetForm(path, self.columns)
+            _ParquetForm(path, self.columns, hashed=self.described)
             if path.suffix == ".parquet"
-            else _CsvForm(path, self.columns, self.separator)
+            else _CsvForm(path, self.columns, self.separator, hashed=self.described)
             for path in self.paths
         ]
         return self
@@ -172,18 +171,20 @@ class TableWriter:
 
 
 class HashedOutput:
-    """A new file whose bytes are hashed as they are written."""
+    """A new file whose bytes are hashed as they are written, where the hash is wanted."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, hashed: bool = True):
         self.path = path
         self._file = path.open("wb")
         self._hash = hashlib.sha256()
+        self._hashed = hashed
         self.n_bytes = 0
 
     def write(self, data: bytes | memoryview) -> int:
         """Write and hash some bytes."""
         self._file.write(data)
-        self._hash.update(data)
+        if self._hashed:
+            self._hash.update(data)
         self.n_bytes += len(data)
         return len(data)
 
@@ -201,22 +202,23 @@ class HashedOutput:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of all bytes so far."""
-        return self._hash.hexdigest()
+        """The SHA-256 of all bytes so far; nothing where it is not wanted."""
+        return self._hash.hexdigest() if self._hashed else ""
 
 
 class _CsvForm(HashedOutput):
-    def __init__(self, path: Path, columns: Sequence[OutputColumn], separator: str):
-        super().__init__(path)
+    def __init__(self, path: Path, columns: Sequence[OutputColumn], separator: str, *, hashed: bool):
+        super().__init__(path, hashed=hashed)
         self.write(header_line([column.name for column in columns], separator).encode())
 
 
 class _ParquetForm:
     """A Parquet file; the writer is opened with the first rows, which show where a dictionary pays."""
 
-    def __init__(self, path: Path, columns: Sequence[OutputColumn]):
+    def __init__(self, path: Path, columns: Sequence[OutputColumn], *, hashed: bool):
         self.path = path
-        self._out = HashedOutput(path)
+        self._out = HashedOutput(path, hashed=hashed)
+        self._compression = "zstd" if hashed else "snappy"  # small to publish, quick to pass on
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
         self._writer: pyarrow.parquet.ParquetWriter | None = None
 
@@ -227,7 +229,7 @@ class _ParquetForm:
         )
         dictionary: list[str] | bool = repeated if len(set(names)) == len(names) else False
         return pyarrow.parquet.ParquetWriter(
-            pa.PythonFile(self._out, mode="w"), self._schema, compression="zstd", use_dictionary=dictionary
+            pa.PythonFile(self._out, mode="w"), self._schema, compression=self._compression, use_dictionary=dictionary
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -266,7 +268,7 @@ def repeats_itself(cells: pa.Array) -> bool:
 
 
 def open_writer(path: Path | str, columns: Sequence[OutputColumn], *, separator: str = ",") -> TableWriter:
-    """Open one file for writing, CSV or Parquet by its ending; no content digest is taken.
+    """Open one file for writing, CSV or Parquet by its ending; nothing is hashed.
 
     Raises
     ------
