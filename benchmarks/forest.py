@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
-import time
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -38,24 +38,30 @@ def records(n: int, n_species: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run(way: str, n: int, n_species: int, n_trees: int, jobs: int) -> None:
-    """Grow and predict, and print seconds, peak memory and a checksum of the 30 best."""
+    """Grow and predict, and print processor seconds, peak memory and a checksum of the 30 best."""
     values, species = records(n, n_species)
-    begin = time.perf_counter()
+    begin = cpu_seconds()
     if way == "ours":
         forest = SparseForest(n_trees, seed=0, n_jobs=jobs).fit(values, species)
-        grown = time.perf_counter()
+        grown = cpu_seconds()
         best = forest.rank(values[:N_TEST], 30)
         n_nodes = sum(len(tree.variable) for tree in forest.trees)
     else:
         peer = RandomForestClassifier(n_trees, max_depth=16, min_samples_split=30, random_state=0, n_jobs=jobs)
         peer.fit(values, species)
-        grown = time.perf_counter()
+        grown = cpu_seconds()
         best = ranked(peer, values[: min(N_TEST, len(values))])
         n_nodes = sum(tree.tree_.node_count for tree in peer.estimators_)
-    predicted = time.perf_counter()
+    predicted = cpu_seconds()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     weights = np.arange(1, best.size + 1).reshape(best.shape)
     print(json.dumps([grown - begin, predicted - grown, peak / 2**20, n_nodes / n_trees, int((best * weights).sum())]))
+
+
+def cpu_seconds() -> float:
+    """Give the processor time so far, child processes included: other work on the machine does not show in it."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def ranked(peer: RandomForestClassifier, values: np.ndarray) -> np.ndarray:
@@ -91,7 +97,7 @@ def main() -> None:
     if given.way:
         run(given.way, given.records, given.species, given.trees, given.jobs)
         return
-    print(f"{N_VARIABLES} variables, {N_TEST:,} rows predicted, {given.jobs} processes; seconds, and their peak GB")
+    print(f"{N_VARIABLES} variables, {N_TEST:,} rows predicted, {given.jobs} processes; processor seconds, peak GB")
     print(f"{'way':<14}  records  species  trees      grow    a tree   predict       GB  nodes/tree")
     small = [measure(way, 20_000, 500, given.trees, given.jobs) for way in ("ours", "scikit-learn")]
     print(f"the 30 best species of every row are {'the same' if small[0] == small[1] else 'NOT the same'}")
