@@ -216,7 +216,7 @@ class TestWhatCannotBeRead:
             ("t.parquet", b"", "cannot be read as Parquet (Parquet file size is 0 bytes). It may be truncated"),
             ("t.parquet", b"PAR1" + b"x" * 99, "cannot be read as Parquet"),
             ("t.csv", b"PAR1" + b"x" * 99, "cannot be read as Parquet"),
-            ("t.csv", b"PK\x03\x04\xff\xff", "is a zip archive or a spreadsheet"),
+            ("t.csv", b"PK\x03\x04\xff\xff", "a zip archive"),
             ("t.csv", b"SQLite format 3\0", "is a database"),
         ],
     )  # fmt: skip
@@ -344,6 +344,13 @@ class TestWriting:
             written.append((writer.written[0], (tmp_path / "t.csv").read_bytes()))
         assert written[0] == written[1]
         assert written[0][0].sha256 == hashlib.sha256(written[0][1]).hexdigest()
+
+    def test_what_was_not_hashed_has_no_hash(self, tmp_path: Path) -> None:
+        """And not that of nothing."""
+        with open_writer(tmp_path / "t.csv", [OutputColumn("a", pa.string())]) as writer:
+            writer.write([pa.array(["x"])])
+        (written,) = writer.written
+        assert (written.sha256, written.content_sha256, written.n_rows, written.n_bytes) == ("", "", 1, 4)
 
     @pytest.mark.parametrize("name", ["t", "t.xlsx", "t.csv.gz"])
     def test_an_ending_that_says_nothing_is_refused(self, tmp_path: Path, name: str) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.errors import shown
 from spatialsplit.tables import TableInput
 
 FINE = 0
@@ -81,7 +80,7 @@ class Faults:
     hints: dict[str, str] = field(default_factory=dict)
 
     def add(self, reason: str, places: list[tuple[int, int]], values: list[str], count: int) -> None:
-        """Count some rows of one reason; the first three places are remembered."""
+        """Count some rows of one reason; the first three places are remembered, with values fit for a message."""
         if not count:
             return
         self.counts[reason] = self.counts.get(reason, 0) + count
@@ -101,7 +100,7 @@ class Faults:
         what, cure = WHAT[reason]
         known = self.first[reason]
         lines = self.source.lines_of([place for place, _ in known])
-        examples = ", ".join(f"{line}: {shown(value)}" for line, (_, value) in zip(lines, known, strict=True))
+        examples = ", ".join(f"{line}: {value}" for line, (_, value) in zip(lines, known, strict=True))
         hint = f" {self.hints[reason]}" if reason in self.hints else ""
         return (
             f"{what} in {self.counts[reason]:,} of {self.n_rows:,} {self.unit} of {self.source.name} (first: "

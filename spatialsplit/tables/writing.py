@@ -98,7 +98,8 @@ class TableWriter:
     """A table that is being written, in one or several forms at once.
 
     Use it as a context manager; after it, `written` describes the files. A path that ends in `.parquet` is Parquet, any
-    other CSV. A column with decimals is rounded to them in every form. Where `described` is off, nothing is hashed.
+    other CSV. A column with decimals is rounded to them in every form. Where `described` is off, nothing is
+    hashed, and `written` holds no hashes.
 
     Raises
     ------
@@ -151,7 +152,7 @@ class TableWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        content = self._digest.hexdigest()
+        content = self._digest.hexdigest() if self.described else ""
         with ExitStack() as closing:
             for form in self._files:
                 closing.callback(form.close)
