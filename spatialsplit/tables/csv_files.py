@@ -1,46 +1,58 @@
-"""A text table, plain or gz: its header, its cells as text, and the lines that its rows stand on."""
+"""A text table, plain or packed: its header, its cells as text, and the lines that its rows stand on."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import sys
+import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.csv
 
 from spatialsplit.errors import DataError, first_few, shown
+from spatialsplit.tables.darwin_core import is_darwin_core
 from spatialsplit.tables.files import BATCH_BYTES, SEPARATORS, TableFile
-from spatialsplit.tables.streams import CountedLines, HashedInput
-
-GZ = b"\x1f\x8b"
+from spatialsplit.tables.packing import Packing, packing_of
+from spatialsplit.tables.streams import CountedLines
 
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-DAMAGED = (EOFError, OSError, zlib.error)
+DAMAGED = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 """What reading a truncated or damaged file raises."""
 
 
 @dataclass
 class CsvFile(TableFile):
-    """A text table, all its cells text."""
+    """A text table, all its cells text.
+
+    Attributes
+    ----------
+    separator : str
+    quoted : bool
+        Whether a quotation mark encloses cells; else it is a character like others.
+    width : int
+        Cells of a row; `columns` may be some of them.
+    """
 
     header_lines: int = 1
     header_bytes: int = 0
     separator: str = ","
-    compressed: bool = False
+    packing: Packing | None = None
     n_lines: int | None = None
+    quoted: bool = True
+    width: int = 0
+    darwin_core: bool = False
+    _chosen: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         try:
-            with self.path.open("rb") as file:
-                self.compressed = file.read(2) == GZ or self.path.suffix == ".gz"
+            self.packing = self.packing or packing_of(self.path)
             with self._text() as text:
                 self._read_header(text)
         except UnicodeError as error:
@@ -57,10 +69,12 @@ class CsvFile(TableFile):
         line = text.readline()
         self._check_first_line(line, text)
         self.separator = self.dialect.separator or sniff_separator(line)
+        self.darwin_core = is_darwin_core(line.rstrip("\r\n").split(self.separator), self.separator)
+        self.quoted = self.dialect.quoted if self.dialect.quoted is not None else not self.darwin_core
         lines = [line]
-        reader = csv.reader(_remembered(line, text, lines), delimiter=self.separator)
+        reader = self._cells_of(_remembered(line, text, lines))
         try:
-            self.columns = [name.strip() for name in next(reader)]
+            header = [name.strip() for name in next(reader)]
         except csv.Error as error:
             raise DataError(
                 f"The header of {self.name} cannot be read ({error}). It must be one line of column names. A quotation "
@@ -68,6 +82,18 @@ class CsvFile(TableFile):
             ) from None
         self.header_lines = reader.line_num
         self.header_bytes = len("".join(lines).encode(errors="replace"))
+        self._choose(header)
+
+    def _choose(self, header: list[str]) -> None:
+        """Take the columns that are to be read, in their order."""
+        self.width = len(header)
+        self._chosen = self.dialect.chosen(header, darwin_core=self.darwin_core)
+        self.columns = [header[i] for i in self._chosen]
+
+    def _cells_of(self, lines: Iterable[str]) -> Any:
+        if not self.quoted:
+            return csv.reader(lines, delimiter=self.separator, quoting=csv.QUOTE_NONE)
+        return csv.reader(lines, delimiter=self.separator)
 
     def _check_first_line(self, line: str, text: IO[str]) -> None:
         if not line.strip():
@@ -79,18 +105,15 @@ class CsvFile(TableFile):
                 'this. Say which encoding it has: encoding = "utf-16-le".'
             )
 
-    def _raw(self) -> Any:
-        raw = HashedInput(self.path, hashed=self.hashed)
-        return (raw, gzip.GzipFile(fileobj=raw)) if self.compressed else (raw, raw)
-
     def _text(self) -> IO[str]:
-        binary: Any = gzip.GzipFile(self.path) if self.compressed else self.path.open("rb")
+        assert self.packing is not None  # known since the file was opened
         encoding = "utf-8-sig" if self.dialect.is_utf8 else self.dialect.encoding
-        return io.TextIOWrapper(binary, encoding=encoding, newline="")
+        return io.TextIOWrapper(self.packing.open(self.path), encoding=encoding, newline="")
 
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Give (number of the first row, rows) from the start to the end, hashing the file on the way."""
-        raw, stream = self._raw()
+        assert self.packing is not None  # known since the file was opened
+        raw, stream = self.packing.open_hashed(self.path, hashed=self.hashed)
         counted = CountedLines(stream)
         ragged: list[Any] = []
         first_row = 0
@@ -99,6 +122,7 @@ class CsvFile(TableFile):
             for rows in self._parse(counted, batch_bytes, ragged):
                 if rows.num_rows:
                     last_cell = rows.column(rows.num_columns - 1)[-1].as_py()
+                    self.n_bytes = raw.n_bytes
                     yield first_row, rows
                 first_row += rows.num_rows
             self.sha256, self.n_rows, self.n_bytes = raw.finish(), first_row, raw.n_bytes
@@ -113,11 +137,12 @@ class CsvFile(TableFile):
             raw.close()
         if ragged:
             raise DataError(self._ragged())
-        if "\n" in last_cell and not counted.ends_quoted:
+        if self.quoted and "\n" in last_cell and not counted.ends_quoted:
             raise DataError(self._unclosed())
 
     def _parse(self, stream: Any, batch_bytes: int, ragged: list[Any]) -> Iterator[pa.RecordBatch]:
-        names = [str(i) for i in range(len(self.columns))]
+        names = [str(i) for i in range(self.width)]
+        chosen = [str(i) for i in self._chosen]
 
         def set_aside(row: Any) -> str:
             ragged.append(row.actual_columns)
@@ -133,10 +158,13 @@ class CsvFile(TableFile):
                     encoding="utf8" if self.dialect.is_utf8 else self.dialect.encoding,
                 ),
                 parse_options=pyarrow.csv.ParseOptions(
-                    delimiter=self.separator, newlines_in_values=True, invalid_row_handler=set_aside
+                    delimiter=self.separator,
+                    quote_char='"' if self.quoted else False,
+                    newlines_in_values=self.quoted,
+                    invalid_row_handler=set_aside,
                 ),
                 convert_options=pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                    column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, include_columns=chosen
                 ),
             )
         except pa.ArrowInvalid as error:
@@ -148,8 +176,9 @@ class CsvFile(TableFile):
     def _records(self) -> Iterator[tuple[int, int]]:
         """Give (line, number of cells) of each record, by Python's own reader: slow, for messages only."""
         with _cells_of_any_size(), self._text() as text:
-            reader = csv.reader(text, delimiter=self.separator)
-            next(reader)
+            reader = self._cells_of(text)
+            for _ in range(self.header_lines and 1):
+                next(reader)
             line = reader.line_num + 1
             for record in reader:
                 if record:
@@ -171,7 +200,7 @@ class CsvFile(TableFile):
         return [lines.get(row) for row in rows]
 
     def _ragged(self) -> str:
-        n = len(self.columns)
+        n = self.width
         faults = [f"line {line}: {cells}" for line, cells in self._records() if cells != n]
         return (
             f"{len(faults):,} rows of {self.name} do not have the header's {n} cells (first: {first_few(faults)} "

@@ -30,6 +30,12 @@ class Dialect:
         Taken from the header line where it is not given.
     encoding : str
         UTF-8 unless said; a byte-order mark is skipped.
+    quoted : bool, optional
+        Whether a quotation mark encloses cells. So it is unless said, but for Darwin Core's tab-separated tables.
+    only : frozenset of str, optional
+        The columns to read, by their names in the file; all of them unless said.
+    only_in_darwin_core : bool
+        Whether `only` is for tables of Darwin Core, and others are read whole.
 
     Raises
     ------
@@ -44,6 +50,9 @@ class Dialect:
 
     separator: str | None = None
     encoding: str = "utf-8"
+    quoted: bool | None = None
+    only: frozenset[str] | None = None
+    only_in_darwin_core: bool = False
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.separator not in SEPARATORS:
@@ -60,6 +69,19 @@ class Dialect:
     def is_utf8(self) -> bool:
         """Whether the text is UTF-8, however that is spelled."""
         return codecs.lookup(self.encoding).name == "utf-8"
+
+    def chosen(self, header: Sequence[str], *, darwin_core: bool = False) -> list[int]:
+        """Give the positions of the columns to read: all of them where none is there that is wanted.
+
+        Examples
+        --------
+        >>> Dialect(only=frozenset({"lat", "lon"})).chosen(["lat", "habitat", "lon"])
+        [0, 2]
+        """
+        if self.only is None or (self.only_in_darwin_core and not darwin_core):
+            return list(range(len(header)))
+        everything = list(range(len(header)))
+        return [i for i in everything if header[i] in self.only] or everything
 
 
 @dataclass

@@ -25,6 +25,11 @@ class ParquetFile(TableFile):
             self._schema = pyarrow.parquet.read_schema(self.path)
         except (pa.ArrowException, OSError) as error:
             raise DataError(self._unreadable(error)) from None
+        header = list(self._schema.names)
+        chosen = self.dialect.chosen(header)
+        unique = len(set(header)) == len(header)  # Parquet's reader chooses columns by name
+        self._chosen = [header[i] for i in chosen] if unique and len(chosen) < len(header) else None
+        self._schema = pa.schema([self._schema.field(i) for i in (chosen if self._chosen else range(len(header)))])
         self.columns = list(self._schema.names)
 
     @property
@@ -49,7 +54,7 @@ class ParquetFile(TableFile):
         names = [str(i) for i in range(len(self.columns))]
         try:
             with pyarrow.parquet.ParquetFile(self.path) as parquet:
-                for rows in parquet.iter_batches(batch_size=batch_rows, row_groups=[number]):
+                for rows in parquet.iter_batches(batch_size=batch_rows, row_groups=[number], columns=self._chosen):
                     yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
                     first_row += rows.num_rows
         except (pa.ArrowException, OSError) as error:
@@ -60,8 +65,12 @@ class ParquetFile(TableFile):
         first_row = 0
         names = [str(i) for i in range(len(self.columns))]
         try:
+            size = self.path.stat().st_size
             with pyarrow.parquet.ParquetFile(self.path) as parquet:
-                for rows in parquet.iter_batches(batch_size=max(batch_bytes * BATCH_ROWS // BATCH_BYTES, 1)):
+                n_all = max(parquet.metadata.num_rows, 1)
+                batch_rows = max(batch_bytes * BATCH_ROWS // BATCH_BYTES, 1)
+                for rows in parquet.iter_batches(batch_size=batch_rows, columns=self._chosen):
+                    self.n_bytes = size * first_row // n_all
                     yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
                     first_row += rows.num_rows
         except (pa.ArrowException, OSError) as error:

@@ -1,8 +1,8 @@
-"""Read tables of any size in Arrow batches: CSV (also gz) as text, Parquet with its types.
+"""Read tables of any size in Arrow batches: CSV (also packed) as text, Parquet and points with their types.
 
 A CSV is never guessed at: every cell stays the text that the file holds, an empty cell is empty text. The input's bytes
-are hashed while they are read, so a manifest names exactly what was used. How one file is read stands in `csv_files`
-and `parquet_files`.
+are hashed while they are read, so a manifest names exactly what was used. How one file is read stands in `csv_files`,
+`archives` and `parquet_files`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from spatialsplit.errors import DataError, first_few
+from spatialsplit.tables.archives import open_zip
 from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
+from spatialsplit.tables.packing import ZIP
 from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, is_parquet, parquet_facts
 
 FOREIGN = {
-    b"PK\x03\x04": "a zip archive or a spreadsheet",
     b"SQLi": "a database",
     b"%PDF": "a PDF document",
-    b"BZh9": "a bzip2 archive",
     b"\xfd7zX": "an xz archive",
 }
 """How files begin that are often given for a table and are none."""
@@ -77,7 +77,7 @@ class TableInput:
     Parameters
     ----------
     paths : path or sequence of paths
-        CSV, gz or Parquet files, or folders of Parquet files.
+        CSV (plain, gz, bz2, alone in a zip), Darwin Core archives or Parquet files, or folders of Parquet files.
     dialect : Dialect, optional
     batch_bytes : int
         How much is read at once. The result does not depend on it.
@@ -147,6 +147,11 @@ class TableInput:
                 problems.extend(error.problems)
         if problems:
             raise DataError(problems)
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the table is read so far, 0 to 1, by bytes."""
+        return sum(file.n_bytes for file in self.files) / max(sum(size for size, _ in self._stats), 1)
 
     def pieces(self) -> list[Piece] | None:
         """Give the pieces of the table in order, or None where it is not all Parquet.
@@ -248,10 +253,12 @@ def _open(path: Path, dialect: Dialect) -> TableFile:
     start = _start(path)
     if is_parquet(start) or path.suffix == ".parquet":
         return ParquetFile(path, dialect)
+    if start == ZIP:
+        return open_zip(path, dialect)
     if start in FOREIGN:
         raise DataError(
-            f"{path.name} is {FOREIGN[start]}. A table is CSV (also gz) or Parquet. Unpack it, or save the table as "
-            "CSV."
+            f"{path.name} is {FOREIGN[start]}. A table is CSV (also gz, bz2, zip) or Parquet. Unpack it, or save "
+            "the table as CSV."
         )
     return CsvFile(path, dialect)
 

@@ -1,0 +1,188 @@
+"""Darwin Core: which table is one, which of its terms are needed, and what `meta.xml` says of an archive.
+
+GBIF's tables are tab-separated and not quoted, whatever they are called; a quotation mark in them is a character. Of
+their 50 to 260 columns a benchmark needs a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+from spatialsplit.errors import DataError, shown
+from spatialsplit.tables.files import SEPARATORS
+
+MARKS = frozenset(
+    {"basisOfRecord", "occurrenceID", "decimalLatitude", "scientificName", "eventDate", "institutionCode"}
+)
+"""Terms of which a table of Darwin Core has several."""
+
+TERMS = (
+    "gbifID",
+    "occurrenceID",
+    "eventID",
+    "parentEventID",
+    "datasetKey",
+    "datasetName",
+    "license",
+    "rightsHolder",
+    "basisOfRecord",
+    "occurrenceStatus",
+    "recordedBy",
+    "countryCode",
+    "decimalLatitude",
+    "decimalLongitude",
+    "coordinateUncertaintyInMeters",
+    "geodeticDatum",
+    "eventDate",
+    "startDayOfYear",
+    "year",
+    "month",
+    "day",
+    "taxonRank",
+    "scientificName",
+    "speciesKey",
+    "species",
+    "issue",
+)
+"""The terms that are read of a table of Darwin Core unless more are asked for."""
+
+EVENT, OCCURRENCE = "Event", "Occurrence"
+
+
+def is_darwin_core(header: Sequence[str], separator: str) -> bool:
+    r"""Tell by its header whether a text table is GBIF's or another one in Darwin Core.
+
+    Examples
+    --------
+    >>> is_darwin_core(["gbifID", "decimalLatitude"], "\t"), is_darwin_core(["lon", "lat"], "\t")
+    (True, False)
+    """
+    return separator == "\t" and ("gbifID" in header or len(MARKS & set(header)) >= 3)
+
+
+@dataclass(frozen=True)
+class MetaTable:
+    """What `meta.xml` says of one table of an archive.
+
+    Attributes
+    ----------
+    location : str
+        The file.
+    row_type : str
+        The last part of its URI, such as Occurrence.
+    id_index : int
+        Position of the column that ties tables together.
+    terms : dict of int to str
+        Term of each position.
+    defaults : dict of str to str
+        Terms that have one value in all rows.
+    """
+
+    location: str
+    row_type: str
+    separator: str
+    quoted: bool
+    encoding: str
+    header_lines: int
+    id_index: int
+    terms: dict[int, str] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
+
+    def header(self, width: int) -> list[str]:
+        """Name the columns of a file that is so many wide; those without a term have no name."""
+        named = [self.terms.get(i, "") for i in range(max(width, *(i + 1 for i in self.terms), self.id_index + 1))]
+        if not named[self.id_index]:
+            named[self.id_index] = "id"
+        return named
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What `meta.xml` says: the core table, and its extensions."""
+
+    core: MetaTable
+    extensions: list[MetaTable]
+
+
+def read_meta(content: bytes, where: str) -> Meta:
+    """Read a `meta.xml`.
+
+    Raises
+    ------
+    DataError
+        It is no description of an archive.
+    """
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise DataError(f"meta.xml of {where} declares entities, which none needs. It is not read. Check its source.")
+    try:
+        root = ElementTree.fromstring(content)
+    except ElementTree.ParseError as error:
+        raise DataError(f"meta.xml of {where} is no XML ({shown(error)}). Fetch the archive again.") from None
+    tables: dict[str, list[MetaTable]] = {"core": [], "extension": []}
+    for element in root:
+        kind = _plain(element.tag)
+        if kind in tables:
+            tables[kind].append(_read_table(element, where))
+    if len(tables["core"]) != 1:
+        raise DataError(
+            f"meta.xml of {where} has {len(tables['core'])} core tables. An archive has one. Check its source."
+        )
+    return Meta(tables["core"][0], tables["extension"])
+
+
+def _plain(name: str) -> str:
+    """Cut the namespace from a tag, or all but the last part from a URI."""
+    return name.rsplit("}", 1)[-1].rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1]
+
+
+def _read_table(element: ElementTree.Element, where: str) -> MetaTable:
+    locations = [node.text or "" for node in element.iter() if _plain(node.tag) == "location"]
+    if len(locations) != 1:
+        raise DataError(
+            f"meta.xml of {where} gives {len(locations)} files for one table. One is read. Join them, or name the "
+            "files themselves."
+        )
+    get = element.attrib.get
+    separator = _unescaped(get("fieldsTerminatedBy", ","))
+    if separator not in SEPARATORS:
+        raise DataError(
+            f"The cells of {locations[0]} in {where} are separated by {separator!r}. It must be one of ',' ';' and "
+            "tab. Convert the table."
+        )
+    terms, defaults, id_index = _fields(element)
+    return MetaTable(
+        locations[0].strip(),
+        _plain(get("rowType", "")),
+        separator,
+        get("fieldsEnclosedBy", '"') not in ("", "&#0;"),
+        get("encoding", "utf-8"),
+        _whole(get("ignoreHeaderLines", "0")),
+        id_index,
+        terms,
+        defaults,
+    )
+
+
+def _fields(element: ElementTree.Element) -> tuple[dict[int, str], dict[str, str], int]:
+    terms: dict[int, str] = {}
+    defaults: dict[str, str] = {}
+    id_index = 0
+    for node in element:
+        kind, index = _plain(node.tag), node.attrib.get("index")
+        if kind in ("id", "coreid"):
+            id_index = _whole(index or "0")
+        elif kind == "field" and index is not None:
+            terms[_whole(index)] = _plain(node.attrib.get("term", ""))
+        elif kind == "field" and "default" in node.attrib:
+            defaults[_plain(node.attrib.get("term", ""))] = node.attrib["default"]
+    return terms, defaults, id_index
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.strip().isascii() and text.strip().isdigit() and len(text) < 6 else 0
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\t", "\t").replace("\\n", "\n")
