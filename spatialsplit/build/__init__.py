@@ -100,6 +100,8 @@ class BuildOptions:
         How much of a table is read at once.
     on_step : callable, optional
         Told the name of each part as it begins.
+    on_progress : callable, optional
+        Told how many presence-only rows are done, and which fraction of the work that is.
     inputs : path, optional
         A folder that holds the inputs, where they are not where the recipe says.
     engine : Engine, optional
@@ -110,6 +112,7 @@ class BuildOptions:
     threads: int | None = None
     batch_bytes: int = BATCH_BYTES
     on_step: Callable[[str], None] = lambda name: None
+    on_progress: Callable[[int, float], None] = lambda rows, fraction: None
     inputs: Path | None = None
     engine: Engine | None = None
 
@@ -225,7 +228,9 @@ class _Build:
         )
         engine = self.options.engine or Threads(self.options.threads)
         limits = SpeciesLimits(rules.min_records, rules.max_records)
-        result = PresenceOnly(inputs.po, po_filter, ids).stream(outputs, limits, _beside(split, self.seed), engine)
+        result = PresenceOnly(inputs.po, po_filter, ids, self.options.on_progress).stream(
+            outputs, limits, _beside(split, self.seed), engine
+        )
         problems = inputs.po.problems(self.recipe.inputs.po.drop)
         if problems:
             raise DataError(problems)

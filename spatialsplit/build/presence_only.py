@@ -7,7 +7,7 @@ all records (names that get numbers, rare species, a maximum a species), the kep
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -209,10 +209,18 @@ class PresenceOnly:
     po_filter : PoFilter
     survey_ids : sequence of array of int
         `surveyId` of the sites of each holdout of the filter.
+    on_progress : callable, optional
+        Told the rows that are done, and which fraction of the work that is.
     """
 
-    def __init__(self, reader: RecordReader, po_filter: PoFilter, survey_ids: Sequence[npt.NDArray[np.int64]]):
-        self.reader, self.filter, self.survey_ids = reader, po_filter, survey_ids
+    def __init__(
+        self,
+        reader: RecordReader,
+        po_filter: PoFilter,
+        survey_ids: Sequence[npt.NDArray[np.int64]],
+        on_progress: Callable[[int, float], None] = lambda rows, fraction: None,
+    ):
+        self.reader, self.filter, self.survey_ids, self.on_progress = reader, po_filter, survey_ids, on_progress
         decimals = reader.rules.decimals
         self.text_species = reader.rules.species is not None and reader.rules.species.kind == "text"
         kinds = {name: OutputColumn(name, pa.float64(), decimals) for name in ("lon", "lat")}
@@ -253,6 +261,7 @@ class PresenceOnly:
         task = _FilterTask(self.reader, self.filter, self.survey_ids, self._species_at, preparation)
         for filtered in _flat(engine.map(task, self._work(engine))):
             self.reader.add(filtered.tally)
+            self._tell(engine)
             dropped.add(filtered.dropped)
             _add(result.removed, filtered.removed_reasons)
             _add(result.species, filtered.species)
@@ -262,6 +271,12 @@ class PresenceOnly:
             else:
                 kept.write(self.columns, filtered.kept)
         result.n_read, result.faulty = self.reader.faults.n_rows, dict(self.reader.faults.counts)
+
+    def _tell(self, engine: Engine) -> None:
+        """Say how far the work is: by rows where the number of all rows is known, else by bytes."""
+        source, n_rows = self.reader.source, self.reader.faults.n_rows
+        known = sum(file.n_rows for file in source.files) if engine.remote else 0
+        self.on_progress(n_rows, n_rows / known if known else source.fraction_read)
 
     def _work(self, engine: Engine) -> Iterable[Batch | Piece]:
         """Give pieces of files where workers can read them themselves, else the rows."""

@@ -10,6 +10,7 @@ import click
 from spatialsplit.build import AuditFailed, BuildOptions, BuildReport, build_dataset
 from spatialsplit.cli import CHECK_FAILED
 from spatialsplit.cli.options import engine_of, engine_options
+from spatialsplit.cli.progress import progress_bar
 
 
 @click.command()
@@ -28,8 +29,9 @@ def build(recipe: Path, out: Path, force: bool, threads: int | None, engine_name
     Example:  spatialsplit build recipe.toml --out dataset
     """
     try:
-        with engine_of(engine_name, scheduler, threads) as engine:
-            report = build_dataset(recipe, out, BuildOptions(force, threads, on_step=_say_step, engine=engine))
+        with engine_of(engine_name, scheduler, threads) as engine, progress_bar("presence-only records") as on_progress:
+            options = BuildOptions(force, threads, on_progress=on_progress, engine=engine)
+            report = build_dataset(recipe, out, options)
     except AuditFailed as error:
         for problem in error.problems:
             click.echo(problem, err=True)
@@ -37,10 +39,6 @@ def build(recipe: Path, out: Path, force: bool, threads: int | None, engine_name
     for warning in report.manifest["warnings"]:
         click.echo(f"Warning: {warning}", err=True)
     click.echo(summary(report))
-
-
-def _say_step(name: str) -> None:
-    click.echo(f"{name} …", err=True)
 
 
 def summary(report: BuildReport) -> str:

@@ -20,6 +20,7 @@ from spatialsplit.cli.options import (
     reading_of,
     reading_options,
 )
+from spatialsplit.cli.progress import progress_bar
 from spatialsplit.draw import METHODS, SHARES_OF, DrawRules, Holdout
 from spatialsplit.errors import DataError
 from spatialsplit.steps import (
@@ -177,7 +178,9 @@ def filter_po(
     columns = dict(asked["sites_columns"]) if asked["sites_columns"] else reading.columns
     of_sites = dataclasses.replace(reading, columns=columns, crs=asked["sites_crs"] or reading.crs)
     table = SiteTable(sites, asked["where"], asked["site_id"], of_sites)
-    with engine_of(asked["engine_name"], asked["scheduler"], reading.threads) as engine:
+    engine_words = asked["engine_name"], asked["scheduler"], reading.threads
+    with engine_of(*engine_words) as engine, progress_bar("records") as on_progress:
+        reading = dataclasses.replace(reading, on_progress=on_progress)
         counts = filter_po_table(
             *(po, table, radius, FilterOutputs(out, removed)),
             uncertainty=asked["uncertainty_column"],

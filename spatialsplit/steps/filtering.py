@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -101,7 +101,7 @@ def filter_po_table(
     if outputs.kept.suffix == "":
         n_removed = _filter_parts(judge, columns, outputs, engine)
     else:
-        n_removed = _filter_whole(judge, columns, outputs, engine)
+        n_removed = _filter_whole(judge, columns, outputs, engine, reading.on_progress)
     return FilterCounts(reader.faults.n_rows, n_removed, len(place.lon))
 
 
@@ -147,7 +147,13 @@ class _WholeTask:
         return done
 
 
-def _filter_whole(judge: _Judge, columns: list[list[OutputColumn]], outputs: FilterOutputs, engine: Engine) -> int:
+def _filter_whole(
+    judge: _Judge,
+    columns: list[list[OutputColumn]],
+    outputs: FilterOutputs,
+    engine: Engine,
+    on_progress: Callable[[int, float], None],
+) -> int:
     """Write one file for each output; the rows come back to this process."""
     n_removed = 0
     source = judge.reader.source
@@ -159,6 +165,7 @@ def _filter_whole(judge: _Judge, columns: list[list[OutputColumn]], outputs: Fil
         for done in engine.map(task, work):
             for tally, n_gone, prepared in done:
                 judge.reader.add(tally)
+                on_progress(judge.reader.faults.n_rows, source.fraction_read)
                 n_removed += n_gone
                 for writer, rows in zip(writers, prepared, strict=False):
                     writer.write_prepared(rows)

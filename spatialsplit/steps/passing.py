@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ class Reading:
         Round coordinates first; as they are, unless said.
     dialect : Dialect
     threads : int, optional
+    on_progress : callable, optional
+        Told the rows that are done, and which fraction of the work that is.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +35,7 @@ class Reading:
     decimals: int | None = None
     dialect: Dialect = field(default_factory=Dialect)
     threads: int | None = None
+    on_progress: Callable[[int, float], None] = lambda rows, fraction: None
 
     def source(self, path: Path) -> TableInput:
         """Open a table."""
