@@ -38,6 +38,10 @@ check: $(READY)  ## look at format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+bench: $(READY)  ## run the benchmarks, some by name: make bench NAMES="po_filter quadrats"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m benchmarks $(NAMES)
+
 format: $(READY)  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
