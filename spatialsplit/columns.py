@@ -60,7 +60,7 @@ COLUMNS: Mapping[str, Column] = {
     "region": Column("text", "Region the survey lies in."),
     "country": Column("text", "Country the survey lies in."),
     "timeSerieID": Column("integer", "Number of the satellite time series of the place."),
-    "observation_id": Column("integer", "Number of the observation."),
+    "observation_id": Column("integer", "Number of the observation.", ("id",)),
     "quadratId": Column("text", "The quadrat: the cell of the grid that was drawn as a whole."),
     "subset": Column("text", "Where the row ended up: train, val or test."),
     "n_surveys": Column("integer", "Surveys in the quadrat, those without a species included."),
@@ -93,6 +93,36 @@ ALLOWED_IN_BLIND = (
     "timeSerieID",
 )
 """What a participant may see of a test survey beside its number, keys and place."""
+
+
+SPECIES_IN_DARWIN_CORE = ("speciesKey", "species", "scientificName")
+"""Terms that name the species, the best first: GBIF's number, its name, and the name as it was given."""
+
+
+def darwin_core_columns(header: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Give the mapping for a table of Darwin Core, which names its species in several columns.
+
+    What the recipe maps stays as it says.
+
+    Examples
+    --------
+    >>> darwin_core_columns(["species", "speciesKey", "decimalLatitude"], {"lat": "decimalLatitude"})
+    {'lat': 'decimalLatitude', 'speciesId': 'speciesKey'}
+    """
+    there = [term for term in SPECIES_IN_DARWIN_CORE if term in header]
+    found = {"speciesId": there[0]} if there and not {"speciesId", *there[:1]} & {*mapping, *mapping.values()} else {}
+    return {**mapping, **found}
+
+
+def names_of(name: str) -> set[str]:
+    """Give all names that a column goes by.
+
+    Examples
+    --------
+    >>> sorted(names_of("lat"))
+    ['decimalLatitude', 'decimallatitude', 'lat', 'latitude']
+    """
+    return {name, *(COLUMNS[name].aliases if name in COLUMNS else ())}
 
 
 def find_columns(

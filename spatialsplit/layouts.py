@@ -5,8 +5,12 @@ A role is what a file is for (`po_train`, `solution`, …); a layout gives it a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from spatialsplit.errors import DataError, first_few
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,41 @@ LAYOUTS: Mapping[str | None, Mapping[str, FileForm]] = {
     },
 }
 """Each layout's files by role; None is our own."""
+
+_GLC22_TRAIN = r"observations(_fr|_us)?_train\.csv"
+_GLC24_TRAIN = r"(glc2[45])[_-]p{}[_-]metadata[_-]train\.csv"
+
+INPUT_FILES: Mapping[str, Mapping[str, str]] = {
+    "glc2020": {"pa": r"occurrences_(fr|us)_train\.csv"},
+    "glc2021": {"pa": _GLC22_TRAIN},
+    "glc2022": {"pa": _GLC22_TRAIN},
+    "glc2023": {"pa": r"presences_absences_train(_sample)?\.csv", "po": r"presences_only_train(_sample)?\.csv"},
+    "glc2024": {"pa": _GLC24_TRAIN.format("a"), "po": _GLC24_TRAIN.format("[o0]")},
+    "glc2025": {"pa": _GLC24_TRAIN.format("a"), "po": _GLC24_TRAIN.format("[o0]")},
+}
+"""Patterns of the names that each year's tables go by, in any case: P0 with a zero, hyphens and underscores."""
+
+
+def files_of_layout(layout: str, role: str, path: Path) -> list[Path]:
+    """Give the files of a role in a folder of a year's download; any other path stands for itself.
+
+    Raises
+    ------
+    DataError
+        The folder holds no such file.
+    """
+    pattern = INPUT_FILES.get(layout, {}).get(role)
+    if pattern is None or not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.rglob("*.csv") if each.is_file())
+    found = [each for each in files if re.fullmatch(pattern, each.name, re.IGNORECASE)]
+    if not found:
+        beside = f" It holds: {first_few(each.name for each in files)}." if files else ""
+        raise DataError(
+            f"{path.name} holds no table of the layout {layout} for [inputs.{role}].{beside} Name the file."
+        )
+    return found
+
 
 JOINS_VAL = ("glc2022", "glc2024")
 """Layouts in which the validation surveys stand in the training file, told apart by the column `subset`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from spatialsplit.columns import COLUMNS, darwin_core_columns, names_of
 from spatialsplit.crs import WGS84, count_outside_area_of_use
 from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError
+from spatialsplit.layouts import files_of_layout
 from spatialsplit.occurrences import (
     PresenceAbsence,
     RecordReader,
@@ -26,6 +29,7 @@ from spatialsplit.quadrats import Grid
 from spatialsplit.recipe import Input, Recipe
 from spatialsplit.surveys import SurveyRules, Surveys, group_surveys
 from spatialsplit.tables import Dialect, TableInput
+from spatialsplit.tables.darwin_core import TERMS
 from spatialsplit.tables.files import BATCH_BYTES
 
 
@@ -64,9 +68,8 @@ def open_inputs(
     for role, table in (("pa", recipe.inputs.pa), ("po", recipe.inputs.po)):
         if table is not None:
             try:
-                sources[role] = TableInput(
-                    [find(path) for path in table.paths], Dialect(_separator(table), table.encoding), batch_bytes
-                )
+                paths = [each for path in table.paths for each in files_of_layout(table.layout, role, find(path))]
+                sources[role] = TableInput(paths, dialect_of(recipe, table), batch_bytes)
             except DataError as error:
                 problems.extend(error.problems)
     if problems:
@@ -81,8 +84,24 @@ def open_inputs(
     return OpenInputs(*opened, po)
 
 
-def _separator(table: Input) -> str | None:
-    return "\t" if table.separator == "\\t" else table.separator
+def dialect_of(recipe: Recipe, table: Input) -> Dialect:
+    """Give how the files of an input are written, and which of their columns are read.
+
+    All are, unless the recipe lists some; but of the hundreds of a Darwin Core table those that matter.
+    """
+    asked = table.read_columns
+    known = [name for column in COLUMNS for name in names_of(column)]
+    also = [*recipe.surveys.keys, *recipe.output.blind_columns, *table.columns.values()]
+    further = [column for column in (recipe.draw.strata, recipe.po_filter.uncertainty_column) if column]
+    only = frozenset([*known, *also, *further, *(TERMS if asked is None else asked)])
+    return dataclasses.replace(table.dialect(), only=only, only_in_darwin_core=asked is None)
+
+
+def columns_of(source: TableInput, table: Input) -> dict[str, str]:
+    """Give our name of each column whose name in the file is not known, as the recipe or the layout says."""
+    if table.layout == "darwin_core" or source.darwin_core:
+        return darwin_core_columns(source.header, table.columns)
+    return dict(table.columns)
 
 
 def _read_pa(
@@ -90,13 +109,14 @@ def _read_pa(
 ) -> tuple[PresenceAbsence, Surveys] | None:
     table = recipe.inputs.pa
     rules = RecordRules(
-        columns=table.columns,
+        columns=columns_of(source, table),
         crs=table.crs,
         decimals=recipe.output.coordinate_decimals,
         keys=recipe.surveys.keys,
         species=species,
         suspect_above_m={"uncertainty_over_quadrat": recipe.grid().size_m},
         dates=table.dates(),
+        decimal_comma=table.decimal == ",",
         section="inputs.pa",
     )
     patterns = [table.species_columns] if isinstance(table.species_columns, str) else table.species_columns
@@ -141,13 +161,14 @@ def _open_po(
     if table is None or source is None:
         return None
     rules = RecordRules(
-        columns=table.columns,
+        columns=columns_of(source, table),
         crs=table.crs,
         decimals=recipe.output.coordinate_decimals,
         species=SpeciesReader(kind=species.kind, floats=table.float_species),
         uncertainty=recipe.po_filter.uncertainty_column,
         suspect_above_m={"uncertainty_over_radius": recipe.po_filter.radius_m},
         dates=table.dates(),
+        decimal_comma=table.decimal == ",",
         section="inputs.po",
     )
     try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84, is_ballpark, is_degrees
@@ -50,6 +51,8 @@ class RecordRules:
         Whether date, year and dayOfYear are compared.
     dates : DateRules
         How dates are written.
+    decimal_comma : bool
+        Whether 5,5 is five and a half in coordinates and uncertainties.
     section : str
         The recipe's section, for messages.
     """
@@ -63,6 +66,7 @@ class RecordRules:
     suspect_above_m: Mapping[str, float] = field(default_factory=dict)
     with_days: bool = True
     dates: DateRules = field(default_factory=DateRules)
+    decimal_comma: bool = False
     section: str = "inputs.po"
 
 
@@ -208,6 +212,13 @@ class RecordReader:
         position = self.found.get(name)
         return batch.column(position) if position is not None else None
 
+    def _number_cells(self, batch: Batch, name: str) -> pa.Array:
+        """Give a column's cells with a decimal point where the table has a comma."""
+        cells = batch.column(self.found[name])
+        if self.rules.decimal_comma and pa.types.is_string(cells.type):
+            return pc.replace_substring(cells, ",", ".")
+        return cells
+
     def check(self, batch: Batch, refine: Callable[[Places], None] | None = None) -> CheckedBatch:
         """Check the rows of one batch.
 
@@ -218,7 +229,7 @@ class RecordReader:
             Looks at the places once more and may mark rows in `places.reasons`.
         """
         places = read_places(
-            batch.column(self.found["lon"]), batch.column(self.found["lat"]), self.rules.crs, self.rules.decimals
+            self._number_cells(batch, "lon"), self._number_cells(batch, "lat"), self.rules.crs, self.rules.decimals
         )
         if refine is not None:
             refine(places)
@@ -256,7 +267,7 @@ class RecordReader:
     def _uncertainty(self, batch: Batch, reasons: Codes) -> npt.NDArray[np.float64] | None:
         if self.rules.uncertainty is None:
             return None
-        values, _ = parse_numbers(batch.column(self.found[self.rules.uncertainty]))
+        values, _ = parse_numbers(self._number_cells(batch, self.rules.uncertainty))
         return np.where(np.isfinite(values) & (values > 0), values, 0.0)
 
     def _suspicions(self, batch: Batch, places: Places, days: Days) -> dict[str, int]:
@@ -265,9 +276,8 @@ class RecordReader:
             "date_not_iso": days.not_iso,
             "date_no_single_day": days.no_single_day,
         }
-        position = self.found.get("geoUncertaintyInM")
-        if position is not None and self.rules.suspect_above_m:
-            values, _ = parse_numbers(batch.column(position))
+        if "geoUncertaintyInM" in self.found and self.rules.suspect_above_m:
+            values, _ = parse_numbers(self._number_cells(batch, "geoUncertaintyInM"))
             found |= {name: int(np.count_nonzero(values > limit)) for name, limit in self.rules.suspect_above_m.items()}
         return found
 

@@ -146,6 +146,8 @@ def _check_table(role: str, table: Input) -> Iterator[str]:
             f"layout = 'wide' and species_columns belong together under [inputs.{role}]: a wide table has a column a "
             "species. Give both or none."
         )
+    if table.layout == "wide" and table.read_columns is not None:
+        yield f"read_columns under [inputs.{role}] is not for wide tables: their columns are species. Leave it out."
     if not table.paths:
         yield f"path under [inputs.{role}] names no file. Name at least one."
     for problem in _from_data_error(table.dialect, table.dates, lambda: read_crs(table.crs)):

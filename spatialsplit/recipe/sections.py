@@ -32,11 +32,16 @@ class Input(_Section):
 
     path: str | list[str]
     columns: dict[str, str] = {}
-    layout: Literal["long", "wide", "glc2020", "glc2021", "glc2022", "glc2023", "glc2024", "glc2025"] = "long"
+    layout: Literal["long", "wide", "darwin_core", "glc2020", "glc2021", "glc2022", "glc2023", "glc2024", "glc2025"] = (
+        "long"
+    )
     species_columns: str | list[str] | None = None
     crs: str = "EPSG:4326"
     separator: str | None = None
     encoding: str = "utf-8"
+    quoted: bool | None = None
+    decimal: Literal[".", ","] = "."
+    read_columns: list[str] | None = None
     day_first: bool = False
     time_zone: str | None = None
     drop: list[str] = []
@@ -48,7 +53,7 @@ class Input(_Section):
 
     def dialect(self) -> Dialect:
         r"""Give how the files are written; the two characters `\t` mean a tab."""
-        return Dialect("\t" if self.separator == "\\t" else self.separator, self.encoding)
+        return Dialect("\t" if self.separator == "\\t" else self.separator, self.encoding, self.quoted)
 
     def dates(self) -> DateRules:
         """Give how the dates are written."""

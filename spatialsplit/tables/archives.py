@@ -123,6 +123,7 @@ class _EventArchive(TableFile):
     records: _ArchiveTable = field(kw_only=True)
 
     def __post_init__(self) -> None:
+        self.darwin_core = True
         own = [name for i, name in enumerate(self.records.columns) if i != self.records.id_at]
         of_event = ["eventID" if i == self.events.id_at else name for i, name in enumerate(self.events.columns)]
         self._from_record = [i for i in range(len(self.records.columns)) if i != self.records.id_at]

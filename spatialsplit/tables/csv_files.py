@@ -47,7 +47,6 @@ class CsvFile(TableFile):
     n_lines: int | None = None
     quoted: bool = True
     width: int = 0
-    darwin_core: bool = False
     _chosen: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

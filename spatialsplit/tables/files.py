@@ -95,6 +95,7 @@ class TableFile:
     n_bytes: int = 0
     sha256: str = ""
     hashed: bool = True
+    darwin_core: bool = False
 
     @property
     def name(self) -> str:

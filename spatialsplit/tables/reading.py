@@ -122,6 +122,11 @@ class TableInput:
         """The files' names, for messages."""
         return first_few((file.name for file in self.files), shown=2)
 
+    @property
+    def darwin_core(self) -> bool:
+        """Whether all files are tables of Darwin Core."""
+        return all(file.darwin_core for file in self.files)
+
     def batches(self, *, allow_empty: bool = False) -> Iterator[Batch]:
         """Give the rows of all files in order.
 
