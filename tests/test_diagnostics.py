@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,20 @@ def test_a_size_is_suggested_in_a_sentence() -> None:
     assert said[0].startswith("warmth: values are alike up to ")
     assert said[1].startswith("noise: no autocorrelation found up to ")
     assert said[2].startswith(f"Use quadrats of {found.size_m:,} units or more; about ")
+
+
+def test_noise_is_hardly_ever_given_a_range() -> None:
+    """By construction in one of twenty cases at most: of forty, in five at the very most."""
+    sizes = [suggest_size(scattered(60, seed=k), np.random.default_rng(k).normal(size=60)).size_m for k in range(40)]
+    assert sum(size is not None for size in sizes) <= 5
+
+
+def test_waves_are_not_called_noise() -> None:
+    """A variogram that rises and falls again is fitted badly, but near rows are alike all the same."""
+    places = scattered(800)
+    found = suggest_size(places, np.sin(places.east / 8_000) + np.sin(places.north / 8_000))
+    assert found.variograms["value"].chance == 1 / 40
+    assert 10_000 < found.size_m < 50_000
 
 
 def test_a_trend_is_called_a_trend_and_gives_no_size() -> None:
@@ -438,6 +453,19 @@ def test_the_command_says_the_size_and_draws_it(tmp_path: Path) -> None:
     assert answer["size_m"] == pytest.approx(24_000, rel=0.25)
     assert answer["variables"]["warmth"]["range_m"] <= answer["size_m"]
     assert (answer["n"], answer["n_without_value"]) == (1999, 1)
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And the command says about the same table what the page says."""
+    page = (Path(__file__).parents[1] / "docs" / "validation.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(example, names)
+    assert np.mean(names["scores"]) > 0
+    assert capsys.readouterr().out.strip() in page
+    names["table"].to_csv(tmp_path / "plots.csv", index=False)
+    result = CliRunner().invoke(suggest_size_command, [str(tmp_path / "plots.csv"), "--value", "richness"])
+    assert result.stdout.strip() in page
 
 
 @pytest.mark.parametrize(

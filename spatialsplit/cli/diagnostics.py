@@ -72,7 +72,7 @@ def _as_json(found: Any, n_without: int) -> dict[str, Any]:
             "model": seen.model.kind,
             "nugget": seen.model.nugget,
             "partial_sill": seen.model.partial_sill,
-            "fit": seen.fit,
+            "chance": seen.chance,
             "pairs": int(seen.n_pairs.sum()),
             "farthest_m": seen.farthest,
         }

@@ -18,8 +18,8 @@ from spatialsplit.folds.places import Floats, Places
 LEAST_STRUCTURED = 0.1
 """With a smaller share of variance that depends on distance, nothing is said to be autocorrelated."""
 
-LEAST_FIT = 0.3
-"""A model that explains less of the differences between lags says nothing."""
+MOST_CHANCE = 0.05
+"""If near rows are as alike in more of the shuffles, nothing is said to be autocorrelated."""
 
 FEW_BLOCKS = 10
 
@@ -126,7 +126,7 @@ def _named(values: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
 
 
 def _is_structured(seen: Variogram) -> bool:
-    return seen.model.structured >= LEAST_STRUCTURED and seen.fit >= LEAST_FIT
+    return seen.model.structured >= LEAST_STRUCTURED and seen.chance <= MOST_CHANCE
 
 
 def range_of(seen: Variogram) -> float | None:

@@ -6,12 +6,13 @@ doi:10.1111/ecog.02881). What to make of it stands in `block_size`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from spatialsplit.diagnostics.pairs import RowPairs, row_pairs
+from spatialsplit.diagnostics.sampling import row_numbers
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.folds.places import Floats, Integers, Places
 
@@ -20,6 +21,12 @@ N_RANGES = 120
 FEWEST_ROWS = 30
 LOOKED_AT = 100_000
 """Whether many rows share a value is judged by so many of them: presences, classes and counts do."""
+
+SHUFFLES = 40
+"""The values as they are, and 39 times dealt out anew."""
+
+SHUFFLED_PAIRS = 100_000
+"""So many of the nearest pairs are compared, at most."""
 
 MODELS = ("spherical", "exponential")
 EXPONENTIAL_RANGE = 3.0
@@ -73,6 +80,9 @@ class Variogram:
         Up to which pairs were looked at.
     model : VariogramModel
     estimator : {'robust', 'classical'}
+    chance : float
+        How often near rows would be so alike if the values were dealt out to the rows at random: one in 40 shuffles, at
+        the least.
     """
 
     distance: Floats
@@ -81,19 +91,12 @@ class Variogram:
     farthest: float
     model: VariogramModel
     estimator: str
+    chance: float = 1.0
 
     @property
     def levels_off(self) -> bool:
         """Tell whether the model reaches its sill within the distances looked at."""
         return self.model.range_m < 0.9 * self.farthest
-
-    @property
-    def fit(self) -> float:
-        """Share of the differences between lags that the model explains, weighted by pairs: 1 is all."""
-        mean = np.average(self.semivariance, weights=self.n_pairs)
-        total = float((self.n_pairs * (self.semivariance - mean) ** 2).sum())
-        left = float((self.n_pairs * (self.semivariance - self.model.semivariance(self.distance)) ** 2).sum())
-        return 1 - left / total if total > 0 else 0.0
 
 
 def variogram(places: Places, values: npt.ArrayLike, *, farthest: float | None = None, seed: str = "0") -> Variogram:
@@ -147,7 +150,8 @@ def variograms(
 
 def _closer_and_closer(places: Places, values: Floats, farthest: float | None, seed: str) -> Variogram:
     reach = farthest or places.extent / 2
-    seen = _measured(row_pairs(places, reach, seed, values), values, reach)
+    pairs = row_pairs(places, reach, seed, values)
+    seen = _measured(pairs, values, reach)
     for _ in range(0 if farthest else 6):
         if seen.model.structured < 0.05 or seen.model.range_m > reach / 4:
             break
@@ -155,8 +159,8 @@ def _closer_and_closer(places: Places, values: Floats, farthest: float | None, s
         closer = row_pairs(places, closer_reach, seed, values)
         if len(closer) < 20 * N_LAGS:
             break
-        reach, seen = closer_reach, _measured(closer, values, closer_reach)
-    return seen
+        reach, seen, pairs = closer_reach, _measured(closer, values, closer_reach), closer
+    return replace(seen, chance=_chance(pairs, places, values, max(seen.model.range_m / 2, reach / N_LAGS), seed))
 
 
 def _measured(pairs: RowPairs, values: Floats, farthest: float) -> Variogram:
@@ -176,6 +180,23 @@ def _measured(pairs: RowPairs, values: Floats, farthest: float) -> Variogram:
     half = mean**4 / (0.457 + 0.494 / n[some]) / 2 if estimator == "robust" else mean / 2
     distance = np.bincount(lag, pairs.distance, minlength=N_LAGS)[some] / n[some]
     return Variogram(distance, half, n[some], farthest, fit_model(distance, half, n[some], farthest), estimator)
+
+
+def _chance(pairs: RowPairs, places: Places, values: Floats, near: float, seed: str) -> float:
+    """Give the share of shuffles in which near pairs are as alike as they are; the shuffles follow the rows' hashes."""
+    closest = np.sort(pairs.distance)[min(len(pairs), SHUFFLED_PAIRS) - 1]
+    some = np.flatnonzero(pairs.distance <= min(near, closest))
+    if not some.size:
+        return 1.0
+    first, second = pairs.first[some], pairs.second[some]
+    order = np.argsort(row_numbers([places.east, places.north, values], seed), kind="stable")
+    found = np.sqrt(np.abs(values[first] - values[second])).mean()
+    alike = 0
+    for shuffle in range(1, SHUFFLES):
+        dealt = np.empty_like(values)
+        dealt[np.argsort(row_numbers([places.east, places.north, values], f"{seed}#{shuffle}"))] = values[order]
+        alike += bool(np.sqrt(np.abs(dealt[first] - dealt[second])).mean() <= found)
+    return (1 + alike) / SHUFFLES
 
 
 def rise(kind: str, ratio: npt.ArrayLike) -> Floats:
