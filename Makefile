@@ -39,7 +39,7 @@ check: $(READY)  ## look at format, lint and types
 	$(BIN)/mypy
 
 bench: $(READY)  ## run the benchmarks, some by name: make bench NAMES="po_filter quadrats"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
 	$(BIN)/python -m benchmarks $(NAMES)
 
 format: $(READY)  ## format the code
