@@ -87,6 +87,14 @@ def test_many_records_and_clustered_sites_agree_with_every_geodesic() -> None:
     assert len(near.record) > 100
 
 
+def test_a_radius_of_nothing_finds_what_lies_at_the_same_place() -> None:
+    """The smallest bitmap is asked about the whole earth, and about a place that has two longitudes."""
+    lon, lat = np.array([180.0, -180.0, 179.99999999, -170.0, 0.0]), np.array([10.0, 10.0, 10.0, -45.0, 90.0])
+    assert Sites(lon[:1], lat[:1], 0).near(lon, lat, 0.0).record.tolist() == [0, 1]
+    inland = Sites(np.array([10.0]), np.array([45.0]), 0)
+    assert inland.near(np.array([-170.0, 10.0, 180.0]), np.array([-45.0, 45.0, 90.0]), 0.0).record.tolist() == [1]
+
+
 def test_no_site_is_near_nobody() -> None:
     """Without any site there is no answer, and no fault."""
     sites = Sites(np.zeros(0), np.zeros(0), 100)

@@ -328,7 +328,8 @@ class TestWriting:
             with open_writer(tmp_path / name, columns) as writer:
                 writer.write([pa.array([1.23456, -0.0001, np.nan, None])])
         assert (tmp_path / "t.csv").read_text() == 'lon\n1.235\n0.000\n""\n""\n'
-        assert pq.read_table(tmp_path / "t.parquet").column("lon").to_pylist() == [1.235, 0.0, None, None]
+        held = pq.read_table(tmp_path / "t.parquet").column("lon").to_pylist()
+        assert [str(value) for value in held] == ["1.235", "0.0", "None", "None"]  # −0.0 == 0.0, but not as text
 
     @given(two_columns, st.integers(1, 20))
     @quick
