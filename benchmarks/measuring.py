@@ -6,14 +6,15 @@ Every contestant gives an answer, and the answers are compared before any time i
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -67,17 +68,26 @@ class Process:
     output: str
 
 
-def run_process(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> Process:
+LAUNCHER = """
+import json, os, sys, time
+begin = time.perf_counter()
+process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(process, 0)
+took = {"seconds": time.perf_counter() - begin, "peak_mb": usage.ru_maxrss / 1024, "code": os.waitstatus_to_exitcode(status)}
+open(sys.argv[1], "w").write(json.dumps(took))
+"""
+"""A small process in between: a child's peak memory counts from that of the process it was split off."""
+
+
+def run_process(command: Sequence[str]) -> Process:
     """Run a process to its end, with its own peak memory."""
-    start = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command[:4])} … failed with code {process.returncode}")
-    return Process(time.perf_counter() - start, usage.ru_maxrss / 1024, output)
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as took:
+        launch = [sys.executable, "-S", "-c", LAUNCHER, took.name, *command]
+        output = subprocess.run(launch, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+        told = json.loads(took.read())
+    if told["code"]:
+        raise SystemExit(f"{' '.join(command[:4])} … failed with code {told['code']}")
+    return Process(told["seconds"], told["peak_mb"], output)
 
 
 def process_contestant(name: str, command: Sequence[str], rounds: int | None = None) -> Contestant:
@@ -104,9 +114,3 @@ def machine() -> str:
             versions.append(f"{name} not installed")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{dt.date.today().isoformat()}, {cores} cores, {platform.machine()}, Python {platform.python_version()}; {', '.join(versions)}"
-
-
-def own_peak_mb() -> float:
-    """Give this process's peak memory so far."""
-    scale = 1024 if sys.platform != "darwin" else 1024 * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
