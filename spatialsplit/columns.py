@@ -95,12 +95,15 @@ ALLOWED_IN_BLIND = (
 """What a participant may see of a test survey beside its number, keys and place."""
 
 
-SPECIES_IN_DARWIN_CORE = ("speciesKey", "species", "scientificName")
-"""Terms that name the species, the best first: GBIF's number, its name, and the name as it was given."""
+FIRST_IN_DARWIN_CORE: Mapping[str, tuple[str, ...]] = {
+    "speciesId": ("speciesKey", "species", "scientificName"),
+    "date": ("eventDate",),
+}
+"""Terms that go before others: GBIF's number of a species, its name, the name as given; and the day of the event."""
 
 
 def darwin_core_columns(header: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Give the mapping for a table of Darwin Core, which names its species in several columns.
+    """Give the mapping for a table of Darwin Core, which has several columns for one thing.
 
     What the recipe maps stays as it says.
 
@@ -109,9 +112,12 @@ def darwin_core_columns(header: Sequence[str], mapping: Mapping[str, str]) -> di
     >>> darwin_core_columns(["species", "speciesKey", "decimalLatitude"], {"lat": "decimalLatitude"})
     {'lat': 'decimalLatitude', 'speciesId': 'speciesKey'}
     """
-    there = [term for term in SPECIES_IN_DARWIN_CORE if term in header]
-    found = {"speciesId": there[0]} if there and not {"speciesId", *there[:1]} & {*mapping, *mapping.values()} else {}
-    return {**mapping, **found}
+    found = dict(mapping)
+    for name, terms in FIRST_IN_DARWIN_CORE.items():
+        term = next((each for each in terms if each in header), None)
+        if term is not None and name not in found and term not in found.values():
+            found[name] = term
+    return found
 
 
 def names_of(name: str) -> set[str]:

@@ -27,7 +27,7 @@ FLOORS: dict[int, set[str]] = {
         "surveys",
         "synthetic",
     },
-    3: {"folds", "grids", "manifest", "po_filter", "rasters", "split", "submission"},
+    3: {"describing", "folds", "grids", "manifest", "po_filter", "rasters", "split", "submission"},
     4: {"audit", "baselines", "diagnostics", "exports", "planting", "plots"},
     5: {"report"},
     6: {"build", "steps"},

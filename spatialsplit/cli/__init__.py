@@ -27,6 +27,7 @@ class Entry:
 
 
 COMMANDS: dict[str, Entry] = {
+    "describe": Entry("describing", "Say what is in a table, and give a recipe to start from."),
     "build": Entry("building", "Build a dataset from a recipe."),
     "quadrats": Entry("steps", "Give every point its quadrat."),
     "draw": Entry("steps", "Draw holdouts of whole quadrats."),

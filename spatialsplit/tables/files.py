@@ -81,7 +81,8 @@ class Dialect:
         if self.only is None or (self.only_in_darwin_core and not darwin_core):
             return list(range(len(header)))
         everything = list(range(len(header)))
-        return [i for i in everything if header[i] in self.only] or everything
+        other = {"date"} if darwin_core and "eventDate" in header else set()  # the day of something else
+        return [i for i in everything if header[i] in self.only - other] or everything
 
 
 @dataclass
@@ -96,6 +97,7 @@ class TableFile:
     sha256: str = ""
     hashed: bool = True
     darwin_core: bool = False
+    crs: str | None = None
 
     @property
     def name(self) -> str:

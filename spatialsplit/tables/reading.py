@@ -127,6 +127,12 @@ class TableInput:
         """Whether all files are tables of Darwin Core."""
         return all(file.darwin_core for file in self.files)
 
+    @property
+    def crs(self) -> str | None:
+        """The CRS that all files say they have; None where they say none, or different ones."""
+        said = {file.crs for file in self.files}
+        return said.pop() if len(said) == 1 else None
+
     def batches(self, *, allow_empty: bool = False) -> Iterator[Batch]:
         """Give the rows of all files in order.
 

@@ -1,0 +1,163 @@
+"""A recipe to start from, for a table that was looked through: what is known is filled in, the rest is left open."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatialsplit.columns import find_columns
+from spatialsplit.describing.counting import ZONES, Counts
+from spatialsplit.describing.mapping import Guess
+from spatialsplit.errors import DataError
+from spatialsplit.tables import TableInput
+from spatialsplit.tables.csv_files import CsvFile
+
+PRESENCE_ONLY = re.compile(r"(^|[^a-z])p[o0]([^a-z]|$)|presences?[_-]?only|occurrence", re.IGNORECASE)
+
+DROPPED = ("missing_coordinate", "missing_species", "bad_date")
+"""What a recipe can drop, of what is counted here."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a recipe is drafted from."""
+
+    path: Path
+    source: TableInput
+    guess: Guess
+    counts: Counts
+    crs: str | None
+
+
+def draft_recipe(draft: Draft) -> str:
+    """Write a recipe for a table: presence-only or presence-absence, as its name and columns suggest."""
+    presence_only = _is_presence_only(draft)
+    role, other = ("po", "pa") if presence_only else ("pa", "po")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", draft.path.name.split(".")[0]).strip("-._") or "dataset"
+    lines = [
+        "# A recipe to start from. Build it with: spatialsplit build recipe.toml --out dataset",
+        f"name = {json.dumps(name)}",
+        'seed = "change me"                   # spatialsplit new-seed makes one',
+        "",
+        f"[inputs.{role}]",
+        f"path = {_text(os.fspath(draft.path))}",
+        *_reading(draft),
+        "",
+    ]
+    if presence_only:
+        lines += ["[inputs.pa]", 'path = "pa.csv"                       # your surveys: they make the test', ""]
+    else:
+        lines += [
+            f"# [inputs.{other}]                         # presence-only records, if there are any",
+            '# path = "po.csv"',
+            "",
+        ]
+        lines += ["[surveys]", f"keys = {json.dumps(_keys(draft), ensure_ascii=False)}", ""]
+    for holdout in ("test", "val"):
+        lines += ["[[holdouts]]", f'name = "{holdout}"', "share = 0.025"]
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_presence_only(draft: Draft) -> bool:
+    if _species_columns(draft):
+        return False
+    return PRESENCE_ONLY.search(draft.path.stem) is not None or (
+        draft.source.darwin_core and "eventID" not in draft.source.header
+    )
+
+
+def _reading(draft: Draft) -> list[str]:
+    """Give the keys of the input's section."""
+    lines = []
+    species = _species_columns(draft)
+    if species:
+        lines += ['layout = "wide"', f"species_columns = {json.dumps(species, ensure_ascii=False)}"]
+    elif draft.counts.odd["float_species"] and draft.counts.species_are_numbers:
+        lines.append('layout = "glc2024"                    # 6310.0 is species 6310')
+    columns = _columns(draft)
+    if columns:
+        pairs = ", ".join(f"{name} = {_text(theirs)}" for name, theirs in columns.items())
+        lines.append(f"columns = {{ {pairs} }}")
+    if draft.crs is None:
+        lines.append('# crs = "EPSG:…"                      # the coordinates look like metres of a CRS that you know')
+    elif draft.crs != "EPSG:4326":
+        lines.append(f"crs = {_text(draft.crs)}")
+    lines += _cells(draft)
+    dropped = [reason for reason in DROPPED if draft.counts.odd[reason]]
+    if dropped:
+        lines.append(f"# drop = {json.dumps(dropped)}        # else they are errors")
+    return lines
+
+
+def _cells(draft: Draft) -> list[str]:
+    """Give the keys that say how cells are written."""
+    odd, lines = draft.counts.odd, []
+    file = draft.source.files[0]
+    if isinstance(file, CsvFile) and not file.dialect.is_utf8:
+        lines.append(f"encoding = {_text(file.dialect.encoding)}")
+    if odd["decimal_comma"]:
+        lines.append('decimal = ","')
+    if odd["day_first"]:
+        lines.append("day_first = true                      # or false, if the month is first: then convert the dates")
+    if odd["seconds"]:
+        zone = max(ZONES, key=lambda name: draft.counts.zones[name])
+        known = f"as {draft.counts.zones[zone]:,} days agree" if draft.counts.zones else "a guess: ask the publisher"
+        lines.append(f"time_zone = {_text(zone)}            # {known}")
+    return lines
+
+
+def _columns(draft: Draft) -> dict[str, str]:
+    """Give the columns that a build would not find by itself."""
+    mapped = {}
+    for name, theirs in draft.guess.names.items():
+        if name in draft.guess.loose and name not in ("lon", "lat", "speciesId"):
+            continue  # keys go by the file's own name
+        if draft.source.darwin_core and name in ("speciesId", "date"):
+            continue  # a build knows these terms
+        try:
+            found = find_columns(draft.source.header, [], optional=[name])
+        except DataError:
+            found = {}
+        if found.get(name) != draft.source.header.index(theirs):
+            mapped[name] = theirs
+    return mapped
+
+
+def _species_columns(draft: Draft) -> str | list[str] | None:
+    """Give a pattern of the columns that hold nothing but 0 and 1, or their names."""
+    header, columns = draft.source.header, sorted(draft.counts.binary)
+    if len(columns) < 2:
+        return None
+    names = [header[i] for i in columns]
+    prefix = _common_start(names).rstrip("0123456789")
+    others = [name for i, name in enumerate(header) if i not in draft.counts.binary]
+    if prefix and not any(name.startswith(prefix) for name in others):
+        return f"{prefix}*"
+    return names
+
+
+def _common_start(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
+    same = (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(same, min(len(first), len(last)))]
+
+
+def _keys(draft: Draft) -> Sequence[str]:
+    """Name the columns that tell one survey from another, as well as names can say."""
+    names = draft.guess.names
+    for single in ("surveyId", "observation_id"):
+        if single in names:
+            return [single]
+    if "eventID" in draft.source.header:
+        return ["eventID"]
+    if "patchID" in draft.guess.loose:
+        return [names["patchID"]]
+    return ["patchID", "dayOfYear"]

@@ -1,0 +1,211 @@
+"""What `describe` says of a table: counts that hold, guesses with their reasons, and a recipe that is one."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from spatialsplit.build import build_dataset
+from spatialsplit.cli import cli
+from spatialsplit.describing import describe_table
+from spatialsplit.errors import DataError
+from spatialsplit.recipe import parse_recipe
+from tests.real_data import data_folder
+from tests.recipes import write_csv
+
+GLC23_PA = "glc23_sample/Presence_Absences_occurrences/Presences_Absences_train_sample.csv"
+
+
+def described(path: Path, *options: str) -> dict[str, Any]:
+    """Give what the command says as JSON."""
+    result = CliRunner().invoke(cli, ["describe", str(path), "--json", *options])
+    assert result.exit_code == 0, result.output
+    content: dict[str, Any] = json.loads(result.stdout)
+    return content
+
+
+def odd(content: dict[str, Any]) -> dict[str, int]:
+    """Give the suspicions by name."""
+    return {each["name"]: each["count"] for each in content["suspicions"]}
+
+
+class TestRealTables:
+    """The counts that the data's own READMEs state."""
+
+    def test_the_beetles(self) -> None:
+        """A GBIF download: what is missing, what repeats, and under which licences."""
+        content = described(data_folder() / "gbif_dwca" / "beetles_occurrence.txt")
+        assert (content["rows"], len(content["columns"]), content["missing_coordinates"]) == (1_580, 259, 696)
+        assert content["missing"]["date"] == 650
+        suspicions = odd(content)
+        assert suspicions["uncertainty_missing"] == 758
+        assert suspicions["uncertain"] == 100
+        assert suspicions["same_species_place_day"] == 1_468
+        assert sum(content["values"]["license"].values()) == 1_580
+        assert set(content["values"]["license"]) == {"CC0_1_0", "CC_BY_4_0"}
+        assert (content["dialect"]["separator"], content["dialect"]["quoted"]) == ("\t", False)
+        assert content["crs"] == "EPSG:4326"
+
+    def test_delphinium_and_an_interval(self) -> None:
+        folder = data_folder() / "gbif_dwca"
+        content = described(folder / "delphinium_fissum_simple_csv.tsv")
+        assert (content["missing_coordinates"], content["missing"]["date"]) == (4, 6)
+        content = described(folder / "openOccurrences_occurrence.txt")
+        assert odd(content)["date_no_single_day"] == 1
+        assert content["values"]["license"] == {"": 1}
+
+    def test_the_2023_sample_and_its_zone(self) -> None:
+        """30 times in seconds, which agree with dayOfYear in Paris alone; the recipe says so."""
+        content = described(data_folder() / GLC23_PA)
+        assert odd(content) == {"date_not_iso": 30, "seconds": 30}
+        assert content["time"]["seconds_agree_in"]["Europe/Paris"] == 30
+        assert content["time"]["seconds_agree_in"]["UTC"] == 0
+        assert tomllib.loads(content["recipe"])["inputs"]["pa"]["time_zone"] == "Europe/Paris"
+        assert content["species"] == 80
+
+    @pytest.mark.parametrize(
+        ("name", "n_rows", "n_species"),
+        [("observations_fr_train.csv", 1_000, 639), ("observations_us_train.csv", 1_000, 756)],
+    )
+    def test_observations_of_2022(self, name: str, n_rows: int, n_species: int) -> None:
+        content = described(data_folder() / "glc22_sample" / "observations" / name)
+        assert (content["rows"], content["species"]) == (n_rows, n_species)
+        assert tomllib.loads(content["recipe"])["surveys"]["keys"] == ["observation_id"]
+
+    def test_a_wide_table_is_known_by_its_ones_and_zeros(self) -> None:
+        content = described(data_folder() / "disdat" / "NSWtest_pa_ba.csv")
+        recipe = tomllib.loads(content["recipe"])
+        assert recipe["inputs"]["pa"]["species_columns"] == "nsw*"
+        assert recipe["surveys"]["keys"] == ["siteid"]
+
+    def test_metres_of_an_unknown_crs_are_not_given_one(self) -> None:
+        """Swiss, and nothing in the file says so."""
+        content = described(data_folder() / "disdat" / "SWItrain_po.csv")
+        assert content["crs"] is None
+        assert "look like metres" in content["crs_reason"]
+        assert (content["rows"], content["species"]) == (35_105, 30)
+        assert content["mapped"]["lon"] == "x"
+
+    def test_points_that_share_a_place_are_no_duplicates(self) -> None:
+        """`species_pb.csv` repeats 22 coordinate pairs, each time once as presence and once as background."""
+        content = described(data_folder() / "blockcv_au" / "species_pb.csv", "--column", "speciesId=occ")
+        assert (content["rows"], content["suspicions"]) == (10_243, [])
+        assert pd.read_csv(data_folder() / "blockcv_au" / "species_pb.csv").duplicated(["x", "y"]).sum() == 22
+
+
+REAL = [
+    "gbif_dwca/beetles_occurrence.txt",
+    "gbif_dwca/openOccurrences_occurrence.txt",
+    GLC23_PA,
+    "glc22_sample/observations/observations_fr_train.csv",
+    "disdat/AWTtest_pa_bird.csv",
+    "blockcv_au/species.csv",
+]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_drafted_recipe_is_a_recipe(name: str) -> None:
+    """Every key of it is known, whatever the table is."""
+    text = describe_table(data_folder() / name).recipe
+    assert parse_recipe(tomllib.loads(text)).name
+
+
+@pytest.mark.parametrize("name", ["disdat/NSWtest_pa_ba.csv", GLC23_PA])
+def test_the_drafted_recipe_of_a_survey_table_builds(name: str, tmp_path: Path) -> None:
+    """With larger holdouts: as it stands, with nothing filled in."""
+    path = tmp_path / "recipe.toml"
+    path.write_text(describe_table(data_folder() / name).recipe.replace("0.025", "0.2"))
+    assert build_dataset(path, tmp_path / "d").audit.passed
+
+
+class TestWhatLooksOdd:
+    """Made-up tables with one oddity each."""
+
+    HEADER = "id;date;lon;lat;species"
+
+    @pytest.mark.parametrize(
+        ("row", "name"),
+        [
+            ("1;2021-01-01;0;0;Abies", "zero_zero"),
+            ("1;2021-01-01;5.25;5.25;Abies", "equal_coordinates"),
+            ("1;2021-01-01;5.2;45;Abies", "coarse_coordinates"),
+            ("1;2021-01-01;45;125.5;Abies", "swapped_axes"),
+            ("1;2021-01-01;200;45.55;Abies", "out_of_range"),
+            ("1;2021-01-01;;45.55;Abies", "missing_coordinate"),
+            ("1;2021-01-01;5,25;45,55;Abies", "decimal_comma"),
+            ("1;2021-01-01;x;45.55;Abies", "no_number"),
+            ("1;31.12.2021;5.25;45.55;Abies", "day_first"),
+            ("1;2021;5.25;45.55;Abies", "date_no_single_day"),
+            ("1;2021-02-30;5.25;45.55;Abies", "bad_date"),
+            ("1;2021-01-01;5.25;45.55;", "missing_species"),
+            ("1;2021-01-01;5.25;45.55;17", "mixed_species"),
+            ("0;2021-01-01;5.251;45.551;Abies", "exact_duplicates"),
+            ("9;2021-01-01;5.251;45.551;Abies", "same_species_place_day"),
+        ],
+    )
+    def test_a_row_that_looks_odd_is_counted(self, row: str, name: str, tmp_path: Path) -> None:
+        """Once, beside a row that is fine."""
+        path = write_csv(tmp_path / "t.csv", self.HEADER, ["0;2021-01-01;5.251;45.551;Abies", row])
+        assert odd(described(path))[name] == 1
+
+    def test_a_plain_table_has_none(self, tmp_path: Path) -> None:
+        path = write_csv(tmp_path / "t.csv", self.HEADER, ["0;2021-01-01;5.251;45.551;Abies", "1;;5.3;45.33;Fagus"])
+        assert described(path)["suspicions"] == []
+
+    def test_what_darwin_core_says_of_itself(self, tmp_path: Path) -> None:
+        """Absence, another datum, and how far off the place may be."""
+        header = (
+            "gbifID\tdecimalLatitude\tdecimalLongitude\tgeodeticDatum\toccurrenceStatus\tcoordinateUncertaintyInMeters"
+        )
+        rows = [
+            "1\t45.55\t5.25\tWGS84\tPRESENT\t10",
+            "2\t45.56\t5.25\tED50\tABSENT\t5000",
+            "3\t45.57\t5.25\t\tPRESENT\t",
+        ]
+        found = odd(described(write_csv(tmp_path / "occurrence.txt", header, rows)))
+        assert found == {"uncertain": 1, "uncertainty_missing": 1, "absent": 1, "other_datum": 1}
+
+    def test_float_species_and_infinite_areas(self, tmp_path: Path) -> None:
+        """And the layout that reads them."""
+        path = write_csv(tmp_path / "pa.csv", "surveyId,lon,lat,speciesId,areaInM2", ["1,5.25,45.55,6310.0,inf"])
+        content = described(path)
+        assert odd(content) == {"float_species": 1, "infinite_area": 1}
+        assert 'layout = "glc2024"' in content["recipe"]
+
+
+class TestTheCommand:
+    """What a newcomer sees."""
+
+    def test_it_tells_a_person_all_of_it(self) -> None:
+        result = CliRunner().invoke(cli, ["describe", str(data_folder() / "gbif_dwca" / "beetles_occurrence.txt")])
+        assert result.exit_code == 0
+        for part in ("1,580", "lon = decimalLongitude", "EPSG:4326", "696 rows have no longitude", "[inputs.po]"):
+            assert part in result.output
+
+    def test_the_json_has_the_keys_of_the_contract(self, tmp_path: Path) -> None:
+        content = described(write_csv(tmp_path / "t.csv", "lon,lat", ["5,45"]))
+        contract = {"rows", "columns", "mapped", "missing_coordinates", "extent", "crs", "species", "suspicions"}
+        assert contract <= set(content)
+        assert content["extent"] == [5, 45, 5, 45]
+        assert content["species"] is None
+
+    def test_a_table_without_rows_or_places_is_described_too(self, tmp_path: Path) -> None:
+        content = described(write_csv(tmp_path / "t.csv", "a,b", []))
+        assert (content["rows"], content["extent"], content["crs"]) == (0, None, None)
+        assert "no columns of coordinates" in content["crs_reason"]
+
+    def test_what_is_no_table_is_an_error(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_bytes(b"%PDF-1.7")
+        with pytest.raises(DataError, match="is a PDF document"):
+            describe_table(tmp_path / "t.csv")
+
+    def test_names_of_coordinates_tell_their_crs(self, tmp_path: Path) -> None:
+        content = described(write_csv(tmp_path / "t.csv", "x_EPSG3035,y_EPSG3035", ["4321000,3210000"]))
+        assert (content["crs"], content["mapped"]) == ("EPSG:3035", {"lon": "x_EPSG3035", "lat": "y_EPSG3035"})
+        assert 'crs = "EPSG:3035"' in content["recipe"]
