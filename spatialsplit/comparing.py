@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.build import BuildOptions, build_dataset
-from spatialsplit.manifest import MANIFEST, read_manifest
+from spatialsplit.manifest import MANIFEST, read_whole_manifest
 from spatialsplit.tables.assignments import read_assignment
 
 
@@ -54,13 +54,13 @@ def rebuild_dataset(folder: Path | str, inputs: Path | str, options: BuildOption
         It cannot be built again.
     """
     folder = Path(folder)
-    old = read_manifest(folder)
+    old = read_whole_manifest(folder)
     threads = options.threads if options is not None else None
     scratch = Path(tempfile.mkdtemp(prefix="spatialsplit-rebuild-"))
     try:
         again = BuildOptions(threads=threads, inputs=Path(inputs))
         build_dataset(folder / "recipe.toml", scratch / "dataset", again)
-        new = read_manifest(scratch / "dataset")
+        new = read_whole_manifest(scratch / "dataset")
         differences = list(_differences(folder, old, scratch / "dataset", new))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -115,7 +115,7 @@ def describe_changes(before: Path | str, after: Path | str) -> list[str]:
         A line a change; empty where nothing changed.
     """
     before, after = Path(before), Path(after)
-    old, new = read_manifest(before), read_manifest(after)
+    old, new = read_whole_manifest(before), read_whole_manifest(after)
     return [
         *_recipe_changes(old, new),
         *_input_changes(old, new),
@@ -177,7 +177,9 @@ def _quadrats(folder: Path) -> dict[str, str] | None:
 def _moves(before: Mapping[str, str] | None, after: Mapping[str, str] | None) -> Iterator[str]:
     if before is None or after is None:
         return
-    moved = Counter((before[label], after[label]) for label in before if label in after and before[label] != after[label])
+    moved = Counter(
+        (before[label], after[label]) for label in before if label in after and before[label] != after[label]
+    )
     for (source, target), n in sorted(moved.items()):
         yield f"{_several(n, 'quadrat')} moved from {source} to {target}"
     for word, there, elsewhere in (("gone", before, after), ("new", after, before)):

@@ -115,6 +115,95 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
+_OUTPUT = {"role": str, "sha256": str, "bytes": int}
+_TABLE = {
+    **_OUTPUT,
+    "rows": int,
+    "separator": (str, type(None)),
+    "columns": [{"name": str, "means": str, "type": str}],
+    "content_sha256": str,
+}
+_WHOLE = {
+    "name": str,
+    "spatialsplit": str,
+    "recipe": {"about": dict, "evaluation": dict, "quadrats": dict},
+    "seed": dict,
+    "inputs": [{"role": str, "name": str, "sha256": str, "rows": int}],
+    "grid": {"crs": str, "size_m": int},
+    "steps": [{"step": str, "kept": int, "dropped": {"*": int}}],
+    "outputs": {"*": _OUTPUT},
+    "audit": [{"name": str, "passed": (bool, type(None))}],
+}
+"""What a manifest must hold for those who use it: types, the shapes of lists' parts, and `*` for any key."""
+
+
+def read_whole_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a dataset that may come from anybody, and refuse one that lacks a part or leads elsewhere.
+
+    Raises
+    ------
+    ManifestError
+        There is none, a part is missing or of another kind, or it lists a file outside the folder.
+    """
+    manifest = read_manifest(folder)
+    check_shape(manifest, _WHOLE, folder)
+    check_outputs(manifest, folder)
+    for name, entry in manifest["outputs"].items():
+        if "columns" in entry:
+            check_shape(entry, _TABLE, folder, f"outputs.{name}")
+    return manifest
+
+
+def check_outputs(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a manifest that lists a file outside its folder.
+
+    Raises
+    ------
+    ManifestError
+        It lists no files, or one outside.
+    """
+    check_shape(manifest, {"outputs": {"*": {"role": str}}}, folder)
+    for name in manifest["outputs"]:
+        if not is_inside(name):
+            raise ManifestError(
+                f"{folder / MANIFEST} lists {shown(name)}, which is outside the dataset's folder. A dataset's files "
+                "are in its folder. Do not use it; fetch or build the dataset again."
+            )
+
+
+def check_shape(part: Any, shape: Any, folder: Path, place: str = "") -> None:
+    """Refuse a part of a manifest that is not of the shape that it must have.
+
+    Parameters
+    ----------
+    part : object
+    shape : type, tuple of types, list of one shape, or mapping of str to shape
+        `*` stands for any key; keys that are not named may be there.
+    folder : path
+        Of the dataset, for the message.
+    place : str
+        The dotted name of the part.
+
+    Raises
+    ------
+    ManifestError
+        Naming the first place that does not fit.
+    """
+    kind: Any = shape if isinstance(shape, type | tuple) else type(shape)
+    if not isinstance(part, kind) or (isinstance(part, bool) and kind is int):
+        raise ManifestError(
+            f"{folder / MANIFEST} does not say '{shown(place)}' as it must. It was damaged or made by hand. Fetch or "
+            "build the dataset again."
+        )
+    if isinstance(shape, list):
+        for i, each in enumerate(part):
+            check_shape(each, shape[0], folder, f"{place}[{i}]")
+    elif isinstance(shape, dict):
+        wanted = dict.fromkeys(part, shape["*"]) if "*" in shape else shape
+        for key, inner in wanted.items():
+            check_shape(part.get(key), inner, folder, f"{place}.{key}".lstrip("."))
+
+
 def verify_dataset(folder: Path | str) -> list[str]:
     """Check a dataset's files against its checksums and its manifest.
 

@@ -1,6 +1,7 @@
 """Copy a built dataset with one fault in it, and mend its checksums: what the audit has to find.
 
-A fault is what a careless or a dishonest organizer would publish, so the copy's manifest and checksums fit its files, except where the fault is that
+A fault is what a careless or a dishonest organizer would publish, so the copy's manifest and checksums fit its files,
+except where the fault is that
 they do not. Only datasets in our own layout, as CSV, can be planted in.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 import pyproj
 
 from spatialsplit.errors import DataError, nearest_name
-from spatialsplit.manifest import MANIFEST, content_of, file_sha256, manifest_text, read_manifest, write_sums
+from spatialsplit.manifest import MANIFEST, content_of, file_sha256, manifest_text, read_whole_manifest, write_sums
 from spatialsplit.publishing import new_folder
 from spatialsplit.quadrats import Grid
 from spatialsplit.recipe import parse_recipe
@@ -34,8 +35,10 @@ class Copy:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.manifest = read_manifest(folder)
-        self._names = {entry["role"]: name for name, entry in self.manifest["outputs"].items() if name.endswith(".csv")}
+        self.manifest = read_whole_manifest(folder)
+        self._names: dict[str, str] = {
+            entry["role"]: name for name, entry in self.manifest["outputs"].items() if name.endswith(".csv")
+        }
 
     def path(self, role: str) -> Path:
         """Give the file of a role.
@@ -46,7 +49,9 @@ class Copy:
             The dataset has none.
         """
         if role not in self._names:
-            raise DataError(f"This fault needs a file of the role '{role}', which the dataset does not have. Plant another fault.")
+            raise DataError(
+                f"This fault needs a file of the role '{role}', which the dataset does not have. Plant another fault."
+            )
         return self.folder / self._names[role]
 
     def read(self, role: str) -> Rows:
@@ -131,8 +136,11 @@ def plant_fault(name: str, data: Path | str, out: Path | str, *, force: bool = F
         hint = f" Did you mean '{near}'?" if near else ""
         raise DataError(f"Unknown fault '{name}'. Known: {', '.join(FAULTS)}.{hint}")
     data = Path(data)
-    if read_manifest(data)["layout"] is not None:
-        raise DataError(f"{data} has the layout of another competition. Faults are planted in our own layout only. Build it without layout.")
+    if read_whole_manifest(data).get("layout") is not None:
+        raise DataError(
+            f"{data} has the layout of another competition. Faults are planted in our own layout "
+            f"only. Build it without layout."
+        )
     fault = FAULTS[name]
     with new_folder(Path(out), force=force) as folder:
         shutil.copytree(data, folder, dirs_exist_ok=True)
@@ -191,10 +199,13 @@ def _label_column(copy: Copy) -> None:
 
 
 def _telling_column(copy: Copy) -> None:
-    """Let the area follow from how many species were found, as it does where plots are searched until nothing new turns up."""
+    """Let the area follow from how many species were found, as where plots grow until nothing new turns up."""
     truth = {row["surveyId"]: row["predictions"].split() for row in copy.read("solution")}
     richness = {survey: len(species) for survey, species in truth.items()}
-    copy.write("pa_test_blind", [{**row, "areaInM2": f"{7 * richness[row['surveyId']] + 3}"} for row in copy.read("pa_test_blind")])
+    copy.write(
+        "pa_test_blind",
+        [{**row, "areaInM2": f"{7 * richness[row['surveyId']] + 3}"} for row in copy.read("pa_test_blind")],
+    )
 
 
 def _private_in_public(copy: Copy) -> None:
@@ -248,7 +259,9 @@ def _over_an_edge(copy: Copy) -> None:
     grid, rows = copy.grid(), copy.read("pa_train")
     nearest = min(rows, key=lambda row: _to_edge(grid, row)[0])
     metres, azimuth = _to_edge(grid, nearest)
-    lon, lat, _ = pyproj.Geod(ellps="WGS84").fwd(float(nearest["lon"]), float(nearest["lat"]), azimuth, max(2.0, metres * 1.1 + 0.2))
+    lon, lat, _ = pyproj.Geod(ellps="WGS84").fwd(
+        float(nearest["lon"]), float(nearest["lat"]), azimuth, max(2.0, metres * 1.1 + 0.2)
+    )
     for row in rows:
         if row["surveyId"] == nearest["surveyId"]:
             row["lon"], row["lat"] = f"{lon:.6f}", f"{lat:.6f}"
@@ -266,13 +279,23 @@ def _to_edge(grid: Grid, row: Mapping[str, str]) -> tuple[float, float]:
 FAULTS: Mapping[str, Fault] = {
     "shared-quadrat": Fault("quadrats_in_one_subset", "a training survey lies in a test quadrat", _shared_quadrat),
     "near-po": Fault("po_outside_radius", "a presence-only record lies 20 m from a test survey", _near_po),
-    "survey-in-two-subsets": Fault("surveys_in_one_subset", "a test survey stands in the training table too", _survey_in_two_subsets),
-    "test-only-species": Fault("test_species_known", "a test label is a species that nothing else has", _test_only_species),
+    "survey-in-two-subsets": Fault(
+        "surveys_in_one_subset", "a test survey stands in the training table too", _survey_in_two_subsets
+    ),
+    "test-only-species": Fault(
+        "test_species_known", "a test label is a species that nothing else has", _test_only_species
+    ),
     "empty-survey": Fault("no_empty_test_survey", "a test survey has no species left", _empty_survey),
     "label-column": Fault("no_label_in_blind", "the blinded table has a column of species", _label_column),
-    "telling-column": Fault("no_label_in_blind", "an innocent column of the blinded table tells how many species there are", _telling_column),
-    "private-in-public": Fault("nothing_private_in_public", "the solution lies in public/ under another name", _private_in_public),
-    "duplicate-record": Fault("no_duplicate_across_subsets", "a test record stands among the presence-only records", _duplicate_record),
+    "telling-column": Fault(
+        "no_label_in_blind", "an innocent column of the blinded table tells how many species there are", _telling_column
+    ),
+    "private-in-public": Fault(
+        "nothing_private_in_public", "the solution lies in public/ under another name", _private_in_public
+    ),
+    "duplicate-record": Fault(
+        "no_duplicate_across_subsets", "a test record stands among the presence-only records", _duplicate_record
+    ),
     "wrong-draw": Fault("draw_rederives", "a quadrat with a large number was made a validation quadrat", _wrong_draw),
     "changed-byte": Fault("files_match_manifest", "one bit of a file was flipped", _changed_byte, mends=False),
     "missing-row": Fault("counts_add_up", "the last presence-only record is missing", _missing_row),

@@ -352,7 +352,7 @@ def test_a_broken_competition_is_not_exported(tmp_path, export):
 
 
 def test_a_folder_that_is_no_dataset_is_refused(tmp_path):
-    with pytest.raises(ManifestError, match=r"manifest\.json is not there"):
+    with pytest.raises(ManifestError, match=r"There is no manifest\.json"):
         export_kaggle(tmp_path, tmp_path / "out")
     data = dataset(tmp_path / "data")
     (data / "private" / "solution.csv").unlink()

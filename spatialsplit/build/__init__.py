@@ -1,6 +1,7 @@
 """Recipe → folder of files + manifest: the order of the steps.
 
-Each step's own rules stand in the module that it calls; here is only what comes after what, what is counted, and that nothing is published
+Each step's own rules stand in the module that it calls; here is only what comes after what, what is counted, and that
+nothing is published
 before all of it is written and audited.
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from spatialsplit.audit import AuditReport, audit_dataset
-from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs
+from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, paths_outside
 from spatialsplit.build.outputs import Outputs, write_survey_tables
 from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
 from spatialsplit.build.presence_only import (
@@ -35,7 +36,7 @@ from spatialsplit.build.presence_only import (
 from spatialsplit.build.steps import Step
 from spatialsplit.engine import Engine, Threads
 from spatialsplit.errors import DataError, RecipeError, SpatialSplitError
-from spatialsplit.manifest import FORMAT, MANIFEST, manifest_text, write_sums
+from spatialsplit.manifest import FORMAT, MANIFEST, is_inside, manifest_text, write_sums
 from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
 from spatialsplit.publishing import new_folder
@@ -191,11 +192,7 @@ class _Build:
         if self.options.inputs is None:
             return self.recipe_path.parent / name
         as_written = self.options.inputs / name
-        return (
-            as_written
-            if not Path(name).is_absolute() and as_written.exists()
-            else self.options.inputs / Path(name).name
-        )
+        return as_written if is_inside(name) and as_written.exists() else self.options.inputs / Path(name).name
 
     def _split(self, inputs: OpenInputs) -> Split:
         recipe = self.recipe
@@ -259,20 +256,24 @@ class _Build:
         return check_launch(solution, sample, evaluation.metric, **evaluation.options)
 
     def _manifest(self, inputs: OpenInputs, split: Split, po: PoResult, vocabulary: Vocabulary) -> dict[str, Any]:
+        self.warnings += paths_outside(self.recipe)
         for reader in (inputs.pa.reader, inputs.po):
             self.warnings += reader.warnings() if reader is not None else []
         if split.surveys.varying:
             self.warnings.append(
-                f"Columns that vary inside surveys and so are not published for a survey as a whole: {', '.join(map(repr, split.surveys.varying))}."
+                f"Columns that vary inside surveys and so are not published for a survey as a whole: "
+                f"{', '.join(map(repr, split.surveys.varying))}."
             )
         for theirs, ours in SET_ASIDE.items():
             if ours in inputs.pa.attributes.column_names:
                 self.warnings.append(
-                    f"The column '{theirs}' of {inputs.pa.reader.source.name} tells of an earlier split; it is called '{ours}' here."
+                    f"The column '{theirs}' of {inputs.pa.reader.source.name} tells of an earlier split; it is "
+                    f"called '{ours}' here."
                 )
         if self.recipe.evaluation.public_share is not None and not self.recipe.sealed:
             self.warnings.append(
-                "The seed is open, so anybody can derive which test surveys count for the private leaderboard. Use seed_env to keep it secret."
+                "The seed is open, so anybody can derive which test surveys count for the private leaderboard. "
+                "Use seed_env to keep it secret."
             )
         steps = [*_pa_steps(inputs, split), *(po.steps() if inputs.po is not None else []), *vocabulary.steps()]
         return {
@@ -349,7 +350,8 @@ def _filter_of(recipe: Recipe, split: Split) -> tuple[PoFilter, list[Any]]:
     if recipe.po_filter.whole_quadrats:
         if not recipe.po_filter.around or recipe.po_filter.around[0] != "test":
             raise RecipeError(
-                'whole_quadrats needs around = ["test"] or ["test", "val"] under [po_filter]: it removes what lies in test quadrats.'
+                'whole_quadrats needs around = ["test"] or ["test", "val"] under [po_filter]: it removes what '
+                "lies in test quadrats."
             )
         drawn = [
             label

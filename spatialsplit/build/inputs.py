@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow as pa
 from spatialsplit.columns import COLUMNS, darwin_core_columns, names_of
 from spatialsplit.crs import WGS84, count_outside_area_of_use
 from spatialsplit.engine import map_in_order
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 from spatialsplit.layouts import files_of_layout
 from spatialsplit.occurrences import (
     PresenceAbsence,
@@ -50,6 +51,20 @@ class OpenInputs:
         """Refuse to publish what was made from files that changed meanwhile."""
         for source in self.sources().values():
             source.check_unchanged()
+
+
+def paths_outside(recipe: Recipe) -> list[str]:
+    """Say which inputs lie outside the recipe's folder: that is allowed, and shown."""
+    tables = {"pa": recipe.inputs.pa, "po": recipe.inputs.po}
+    named = [(role, path) for role, table in tables.items() if table is not None for path in table.paths]
+    named += [("draw", path) for path in (recipe.draw.quadrats, recipe.draw.extend) if path is not None]
+    return [
+        f"The input {role} reads {shown(path)}, outside the recipe's folder." for role, path in named if _leaves(path)
+    ]
+
+
+def _leaves(path: str) -> bool:
+    return os.path.normpath(path).split(os.sep)[0] == ".."
 
 
 def open_inputs(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import shutil
 import tempfile
@@ -20,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.errors import ManifestError, OutputError
+from spatialsplit.manifest import check_outputs, check_shape, read_manifest
 from spatialsplit.submission import Launch, check_launch
 from spatialsplit.submission.checking import Columns
 from spatialsplit.submission.scoring import ANY_SEPARATOR
 from spatialsplit.submission.settings import read_settings
 from spatialsplit.submission.tables import Table, as_table
 from spatialsplit.submission.tasks import Task
-
-TEXT = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -103,16 +101,19 @@ def open_competition(folder: str | os.PathLike[str]) -> Competition:
         The competition is broken; see `spatialsplit.submission.check_launch`.
     """
     root = Path(folder)
-    manifest = _read_manifest(root)
-    outputs: dict[str, Any] = manifest.get("outputs", {})
-    files = {output.get("role"): root / path for path, output in outputs.items()}
+    manifest = read_manifest(root)
+    check_outputs(manifest, root)
+    check_shape(manifest, {"recipe": {"evaluation": dict, "about": dict}}, root)
+    outputs: dict[str, Any] = manifest["outputs"]
+    files = {output["role"]: root / path for path, output in outputs.items()}
     missing = [role for role in ("solution", "sample_submission") if role not in files or not files[role].exists()]
     if missing:
         needed = "An export needs the whole dataset, with private/."
         raise ManifestError(f"{root} has no file of the role {' and '.join(missing)}. {needed}")
-    recipe = manifest.get("recipe", {})
-    evaluation = recipe.get("evaluation") or {}
-    options = {**_named_columns(outputs), **(evaluation.get("options") or {})}
+    recipe = manifest["recipe"]
+    evaluation = recipe["evaluation"]
+    check_shape(evaluation.get("options", {}), dict, root, "recipe.evaluation.options")
+    options = {**_named_columns(outputs, root), **evaluation.get("options", {})}
     metric = evaluation.get("metric", "f1_samples")
     solution = as_table(files["solution"], ANY_SEPARATOR)
     sample = as_table(files["sample_submission"])
@@ -120,27 +121,18 @@ def open_competition(folder: str | os.PathLike[str]) -> Competition:
     settings = read_settings(metric, options)
     columns = settings.columns_of(solution.names)
     name = str(manifest.get("name", root.name))
-    return Competition(root, name, settings.task, columns, solution, sample, files, recipe.get("about") or {}, launch)
+    return Competition(root, name, settings.task, columns, solution, sample, files, recipe["about"], launch)
 
 
-def _read_manifest(root: Path) -> dict[str, Any]:
-    path = root / "manifest.json"
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text(TEXT))
-    except FileNotFoundError:
-        raise ManifestError(f"{path} is not there. --data is a folder that spatialsplit build has written.") from None
-    except (ValueError, RecursionError):
-        raise ManifestError(f"{path} is not readable as JSON.") from None
-    return manifest
-
-
-def _named_columns(outputs: dict[str, Any]) -> dict[str, str]:
+def _named_columns(outputs: dict[str, Any], root: Path) -> dict[str, str]:
     """Take the names of id and answer columns from the manifest, which knows a layout's own names."""
     wanted = {
         ("solution", "surveyId"): "id_col",
         ("solution", "predictions"): "sol_col",
         ("sample_submission", "predictions"): "sub_col",
     }
+    for path, output in outputs.items():
+        check_shape(output.get("columns", []), [{"name": str, "means": str}], root, f"outputs.{path}.columns")
     return {
         wanted[output.get("role"), column.get("means")]: column["name"]
         for output in outputs.values()

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from spatialsplit.columns import COLUMNS
 from spatialsplit.errors import ManifestError, shown
 from spatialsplit.layouts import ABOUT
-from spatialsplit.manifest import MANIFEST, is_inside, read_manifest
+from spatialsplit.manifest import MANIFEST, read_whole_manifest
 from spatialsplit.tables import Dialect, TableInput
 
 PUBLIC = "public/"
@@ -187,34 +187,29 @@ def describe_dataset(folder: str | os.PathLike[str]) -> Description:
         There is no manifest, it was damaged, or a public file is not the one that it lists.
     """
     root = Path(folder)
-    manifest = read_manifest(root)
-    try:
-        listed = sorted(manifest["outputs"].items())
-        files = tuple(_describe(root, name, entry) for name, entry in listed if name.startswith(PUBLIC))
-        return Description(manifest["name"], dict(manifest["recipe"]["about"]), _summary(manifest), files)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ManifestError(
-            f"{root / MANIFEST} does not say what it must ({type(error).__name__}: {shown(error)}). It was damaged. "
-            "Fetch or build the dataset again."
-        ) from None
+    manifest = read_whole_manifest(root)
+    listed = sorted(manifest["outputs"].items())
+    files = tuple(_describe(root, name, entry) for name, entry in listed if name.startswith(PUBLIC))
+    return Description(manifest["name"], manifest["recipe"]["about"], _summary(manifest["grid"]), files)
 
 
-def _summary(manifest: Mapping[str, Any]) -> str:
-    grid = manifest["grid"]
-    size_m, crs = int(grid["size_m"]), str(grid["crs"])
-    return f"Whole quadrats of {size_m:,} m in {crs} were drawn for each holdout, so that no quadrat is in two subsets."
+def _summary(grid: Mapping[str, Any]) -> str:
+    return (
+        f"Whole quadrats of {grid['size_m']:,} m in {grid['crs']} were drawn for each holdout, so that no quadrat is "
+        "in two subsets."
+    )
 
 
 def _describe(root: Path, name: str, entry: Mapping[str, Any]) -> DescribedFile:
     path = root / name
-    if not is_inside(name) or not path.is_file():
+    if not path.is_file():
         raise ManifestError(f"{shown(name)} is missing: {MANIFEST} lists it. Fetch or build the dataset again.")
     sha256, marks = _look_through(path)
     if sha256 != entry["sha256"]:
         raise ManifestError(
             f"{name} is not the file that {MANIFEST} lists: its SHA-256 is another. Fetch or build the dataset again."
         )
-    role = str(entry["role"])
+    role = entry["role"]
     return DescribedFile(
         name=name.removeprefix(PUBLIC),
         role=role,
@@ -222,7 +217,7 @@ def _describe(root: Path, name: str, entry: Mapping[str, Any]) -> DescribedFile:
         format=FORMATS.get(path.suffix, "application/octet-stream"),
         sha256=sha256,
         n_bytes=path.stat().st_size,
-        n_rows=int(entry["rows"]) if "columns" in entry else None,
+        n_rows=entry["rows"] if "columns" in entry else None,
         separator=entry.get("separator"),
         columns=_columns(path, entry) if "columns" in entry else (),
         marks=marks,

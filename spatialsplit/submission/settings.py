@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from spatialsplit.errors import DataError, SolutionError, nearest_name
+from spatialsplit.errors import DataError, SolutionError, nearest_name, shown
 from spatialsplit.submission.checking import Columns
 from spatialsplit.submission.tasks import F1Samples, FathomNet, JaccardFBeta, Task, TopKError
 
@@ -116,6 +116,6 @@ def _first_known(known: Sequence[str], names: Sequence[str]) -> str | None:
 def _unknown_columns(task: Task, names: Sequence[str]) -> str:
     known = f"{' or '.join(task.id_names)} for the id, {' or '.join(task.answer_names)} for the answer"
     return (
-        f"The columns '{','.join(names)}' of the solution are not known to {task.metric}. Known: {known}. "
+        f"The columns '{shown(','.join(names))}' of the solution are not known to {task.metric}. Known: {known}. "
         "Name others by --id-col, --sol-col and --sub-col."
     )
