@@ -1,0 +1,1 @@
+"""Benchmarks: the bars of the project, beside the peers."""

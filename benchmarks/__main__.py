@@ -1,6 +1,7 @@
 """Run the benchmarks: `python -m benchmarks`, or some by name: `python -m benchmarks po_filter quadrats`.
 
-Each makes its data from a seed, runs ours and the peers side by side, checks that the answers agree, and prints a table.
+Each makes its data from a seed, runs ours and the peers side by side, checks that the answers agree, and prints a
+table.
 """
 
 from __future__ import annotations

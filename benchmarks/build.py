@@ -1,6 +1,7 @@
 """A whole build of 5 million presence-only and 1.5 million presence-absence rows, CSV to CSV, and its audit.
 
-The bars: the build at most 2.5 times what pyarrow takes to read and write the same files, at most 1.5 GB; the audit at most 30 s more, at most
+The bars: the build at most 2.5 times what pyarrow takes to read and write the same files, at most 1.5 GB; the audit
+at most 30 s more, at most
 1.5 GB. Then 50 million rows from Parquet to Parquet: memory within 10 % of that for 5 million, time at most 10.5 times.
 """
 
@@ -50,7 +51,8 @@ x, y = project.transform(po.lon, po.lat)
 near = np.isfinite(tree.query(np.column_stack([x, y]), distance_upper_bound=300, workers=2)[0])
 po[~near].to_csv(f"{out}/po_train.csv", index=False)
 pa[~in_test].drop(columns=["x", "y", "quadrat"]).to_csv(f"{out}/pa_train.csv", index=False)
-pa[in_test].groupby(["patchID", "dayOfYear"]).speciesId.agg(lambda s: " ".join(map(str, sorted(s)))).to_csv(f"{out}/solution.csv")
+truth = pa[in_test].groupby(["patchID", "dayOfYear"]).speciesId.agg(lambda s: " ".join(map(str, sorted(s))))
+truth.to_csv(f"{out}/solution.csv")
 """
 
 
@@ -68,7 +70,16 @@ def whole_build(folder: Path) -> None:
     write_virtual_flora(folder / "flora", n_surveys=N_SURVEYS, n_po=N_PO, seed="benchmark")
     (folder / "theirs").mkdir()
     parts: list[dict[str, float]] = []
-    command = [sys.executable, "-m", "spatialsplit", "build", str(folder / "flora" / "recipe.toml"), "--out", str(folder / "d"), "--force"]
+    command = [
+        sys.executable,
+        "-m",
+        "spatialsplit",
+        "build",
+        str(folder / "flora" / "recipe.toml"),
+        "--out",
+        str(folder / "d"),
+        "--force",
+    ]
     build = Contestant("spatialsplit build, without its audit", lambda: None)
     audit = Contestant("the audit of the build", lambda: None)
 
@@ -79,13 +90,22 @@ def whole_build(folder: Path) -> None:
 
     build.work = work
     words = (str(folder / "flora"), str(folder / "theirs"))
-    arrow = process_contestant("pyarrow reads and writes the same files", [sys.executable, "-c", READ_AND_WRITE, *words])
-    naive = process_contestant("a script with pandas, pyproj and cKDTree", [sys.executable, "-c", NAIVE, *words], rounds=1)
-    alone = process_contestant("spatialsplit audit, alone", [sys.executable, "-m", "spatialsplit", "audit", str(folder / "d")])
+    arrow = process_contestant(
+        "pyarrow reads and writes the same files", [sys.executable, "-c", READ_AND_WRITE, *words]
+    )
+    naive = process_contestant(
+        "a script with pandas, pyproj and cKDTree", [sys.executable, "-c", NAIVE, *words], rounds=1
+    )
+    alone = process_contestant(
+        "spatialsplit audit, alone", [sys.executable, "-m", "spatialsplit", "audit", str(folder / "d")]
+    )
     alternate([build, arrow, alone, naive], 3)
     build.seconds = [sum(value for name, value in seconds.items() if name != "audit") for seconds in parts]
     audit.seconds = [seconds["audit"] for seconds in parts]
-    table(f"Build of {N_PO:,} presence-only records and {N_SURVEYS:,} surveys, CSV to CSV", [build, arrow, audit, alone, naive])
+    table(
+        f"Build of {N_PO:,} presence-only records and {N_SURVEYS:,} surveys, CSV to CSV",
+        [build, arrow, audit, alone, naive],
+    )
     print(f"\nparts of the last build, seconds: {parts[-1]}")
 
 
@@ -99,8 +119,18 @@ def growing_table(folder: Path) -> None:
         pyarrow.parquet.write_table(rows.set_column(0, "glcID", glc_id), folder / "many" / f"{part:06d}.parquet")
     contestants = []
     for name, source in (("5 million rows", "po.parquet"), ("50 million rows", "many")):
-        command = [sys.executable, "-m", "spatialsplit", "filter-po", str(folder / source), "--sites", str(folder / "sites.parquet")]
-        contestants.append(process_contestant(name, [*command, "--radius", "500", "--out", str(folder / "kept.parquet")]))
+        command = [
+            sys.executable,
+            "-m",
+            "spatialsplit",
+            "filter-po",
+            str(folder / source),
+            "--sites",
+            str(folder / "sites.parquet"),
+        ]
+        contestants.append(
+            process_contestant(name, [*command, "--radius", "500", "--out", str(folder / "kept.parquet")])
+        )
     alternate(contestants, 2)
     table("filter-po, Parquet to Parquet", contestants)
     few, many = contestants

@@ -25,12 +25,14 @@ from scipy.spatial import cKDTree
 def earth_centred(lon, lat):
     phi, lam = np.radians(lat), np.radians(lon)
     normal = 6378137.0 / np.sqrt(1 - 0.0066943799901413165 * np.sin(phi) ** 2)
-    return np.column_stack([normal * np.cos(phi) * np.cos(lam), normal * np.cos(phi) * np.sin(lam), normal * 0.9933056200098587 * np.sin(phi)])
+    flat = normal * np.cos(phi)
+    return np.column_stack([flat * np.cos(lam), flat * np.sin(lam), normal * 0.9933056200098587 * np.sin(phi)])
 
 po, sites, out, radius = sys.argv[1:]
 po, sites = pd.read_parquet(po), pd.read_parquet(sites)
 tree = cKDTree(earth_centred(sites.lon.to_numpy(), sites.lat.to_numpy()))
-chord, _ = tree.query(earth_centred(po.lon.to_numpy(), po.lat.to_numpy()), distance_upper_bound=float(radius), workers=2)
+points = earth_centred(po.lon.to_numpy(), po.lat.to_numpy())
+chord, _ = tree.query(points, distance_upper_bound=float(radius), workers=2)
 po[~np.isfinite(chord)].to_parquet(out)
 """
 
@@ -49,7 +51,9 @@ def write_inputs(folder: Path) -> None:
     }
     pyarrow.parquet.write_table(pa.table(columns), folder / "po.parquet")
     site_lon, site_lat = places(generator, N_SITES)
-    pyarrow.parquet.write_table(pa.table({"surveyId": np.arange(N_SITES), "lon": site_lon, "lat": site_lat}), folder / "sites.parquet")
+    pyarrow.parquet.write_table(
+        pa.table({"surveyId": np.arange(N_SITES), "lon": site_lon, "lat": site_lat}), folder / "sites.parquet"
+    )
 
 
 def main() -> None:
@@ -59,14 +63,33 @@ def main() -> None:
         write_inputs(folder)
         po, sites = (str(folder / f"{part}.parquet") for part in ("po", "sites"))
         ours, theirs = str(folder / "ours.parquet"), str(folder / "theirs.parquet")
-        command = [sys.executable, "-m", "spatialsplit", "filter-po", po, "--sites", sites, "--radius", f"{RADIUS_M:g}", "--out", ours]
+        command = [
+            sys.executable,
+            "-m",
+            "spatialsplit",
+            "filter-po",
+            po,
+            "--sites",
+            sites,
+            "--radius",
+            f"{RADIUS_M:g}",
+            "--out",
+            ours,
+        ]
         contestants = [
             process_contestant("spatialsplit filter-po", command),
-            process_contestant("pandas + cKDTree script", [sys.executable, "-c", SCRIPT, po, sites, theirs, f"{RADIUS_M:g}"]),
+            process_contestant(
+                "pandas + cKDTree script", [sys.executable, "-c", SCRIPT, po, sites, theirs, f"{RADIUS_M:g}"]
+            ),
         ]
         alternate(contestants, 5)
-        kept = [set(pyarrow.parquet.read_table(path, columns=["glcID"])["glcID"].to_pylist()) for path in (ours, theirs)]
-        table(f"filter-po as a process, {N_RECORDS:,} records in Parquet: {N_RECORDS - len(kept[0]):,} removed", contestants)
+        kept = [
+            set(pyarrow.parquet.read_table(path, columns=["glcID"])["glcID"].to_pylist()) for path in (ours, theirs)
+        ]
+        table(
+            f"filter-po as a process, {N_RECORDS:,} records in Parquet: {N_RECORDS - len(kept[0]):,} removed",
+            contestants,
+        )
         print(f"\nThe script decides {len(kept[0] ^ kept[1])} records by the chord otherwise than the geodesic.")
 
 

@@ -56,7 +56,10 @@ def table(title: str, contestants: Sequence[Contestant]) -> None:
     print(f"| {'who':<44} | median s | ratio | share of data | peak MB |\n|{'-' * 46}|---|---|---|---|")
     for contestant in contestants:
         peak = f"{max(contestant.peak_mb):,.0f}" if contestant.peak_mb else ""
-        print(f"| {contestant.name:<44} | {contestant.median:.3f} | {contestant.median / ours:.1f} × | {contestant.share:g} | {peak} |")
+        print(
+            f"| {contestant.name:<44} | {contestant.median:.3f} | {contestant.median / ours:.1f} × | "
+            f"{contestant.share:g} | {peak} |"
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ import json, os, sys, time
 begin = time.perf_counter()
 process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(process, 0)
-took = {"seconds": time.perf_counter() - begin, "peak_mb": usage.ru_maxrss / 1024, "code": os.waitstatus_to_exitcode(status)}
+seconds, code = time.perf_counter() - begin, os.waitstatus_to_exitcode(status)
+took = {"seconds": seconds, "peak_mb": usage.ru_maxrss / 1024, "code": code}
 open(sys.argv[1], "w").write(json.dumps(took))
 """
 """A small process in between: a child's peak memory counts from that of the process it was split off."""
@@ -113,4 +117,7 @@ def machine() -> str:
         except PackageNotFoundError:
             versions.append(f"{name} not installed")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{dt.date.today().isoformat()}, {cores} cores, {platform.machine()}, Python {platform.python_version()}; {', '.join(versions)}"
+    return (
+        f"{dt.date.today().isoformat()}, {cores} cores, {platform.machine()}, Python "
+        f"{platform.python_version()}; {', '.join(versions)}"
+    )

@@ -1,6 +1,7 @@
 """The presence-only filter in memory: 5 million records, 10,000 sites, 500 m, uniform and clustered.
 
-The bars: at least 20 times cKDTree (earth-centred, both cores) on uniform records and 8 times on clustered ones, 100 times geopandas; and
+The bars: at least 20 times cKDTree (earth-centred, both cores) on uniform records and 8 times on clustered ones, 100
+times geopandas; and
 exactly the records that the geodesic says.
 """
 
@@ -22,13 +23,17 @@ def places(generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarr
     return generator.uniform(WEST, EAST, n).round(6), generator.uniform(SOUTH, NORTH, n).round(6)
 
 
-def clustered(generator: np.random.Generator, n: int, site_lon: np.ndarray, site_lat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def clustered(
+    generator: np.random.Generator, n: int, site_lon: np.ndarray, site_lat: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw places of which half lie within 5 km of a site."""
     lon, lat = places(generator, n)
     near = generator.integers(0, len(site_lon), n // 2)
     angle, distance = generator.uniform(0, 2 * np.pi, n // 2), 5000 * np.sqrt(generator.uniform(0, 1, n // 2))
     lat[: n // 2] = (site_lat[near] + distance * np.sin(angle) / 111_200).round(6)
-    lon[: n // 2] = (site_lon[near] + distance * np.cos(angle) / (111_320 * np.cos(np.radians(site_lat[near])))).round(6)
+    lon[: n // 2] = (site_lon[near] + distance * np.cos(angle) / (111_320 * np.cos(np.radians(site_lat[near])))).round(
+        6
+    )
     order = generator.permutation(n)
     return lon[order], lat[order]
 
@@ -45,7 +50,9 @@ def ours(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.nd
     return np.concatenate(list(map_in_order(near, starts)))
 
 
-def by_ckdtree(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float) -> np.ndarray:
+def by_ckdtree(
+    lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float
+) -> np.ndarray:
     """Ask scipy's tree for the nearest site of every record, with all cores."""
     from scipy.spatial import cKDTree
 
@@ -54,7 +61,9 @@ def by_ckdtree(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat:
     return np.flatnonzero(np.isfinite(chord))
 
 
-def by_ball_tree(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float) -> np.ndarray:
+def by_ball_tree(
+    lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float
+) -> np.ndarray:
     """Ask scikit-learn's haversine tree."""
     from sklearn.neighbors import BallTree
 
@@ -66,7 +75,9 @@ def by_ball_tree(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_la
 def by_geopandas(how: str) -> object:
     """Give a contestant that joins projected points by geopandas."""
 
-    def work(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float) -> np.ndarray:
+    def work(
+        lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, radius_m: float
+    ) -> np.ndarray:
         import geopandas
 
         records, sites = (
@@ -82,8 +93,10 @@ def by_geopandas(how: str) -> object:
     return work
 
 
-def check_against_geodesic(lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, gone: np.ndarray) -> None:
-    """Compare with the geodesic to all sites nearby, found by another way than ours: a search in the sorted latitudes."""
+def check_against_geodesic(
+    lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, site_lat: np.ndarray, gone: np.ndarray
+) -> None:
+    """Compare with the geodesic to all sites nearby, which are found by a search in the sorted latitudes."""
     order = np.argsort(site_lat)
     sorted_lat, removed = site_lat[order], np.zeros(len(lon), dtype=bool)
     removed[gone] = True
@@ -114,15 +127,23 @@ def compare(title: str, lon: np.ndarray, lat: np.ndarray, site_lon: np.ndarray, 
         Contestant("spatialsplit (exact geodesic)", lambda: ours(lon, lat, *sites)),
         Contestant("scipy cKDTree, earth-centred, both cores", lambda: by_ckdtree(lon, lat, *sites)),
         Contestant("scikit-learn BallTree, haversine", lambda: by_ball_tree(lon[few], lat[few], *sites), 0.1, 1),
-        Contestant("geopandas sjoin dwithin, projected", lambda: by_geopandas("dwithin")(lon[few], lat[few], *sites), 0.1, 1),
-        Contestant("geopandas sjoin_nearest, projected", lambda: by_geopandas("nearest")(lon[few], lat[few], *sites), 0.1, 1),
+        Contestant(
+            "geopandas sjoin dwithin, projected", lambda: by_geopandas("dwithin")(lon[few], lat[few], *sites), 0.1, 1
+        ),
+        Contestant(
+            "geopandas sjoin_nearest, projected", lambda: by_geopandas("nearest")(lon[few], lat[few], *sites), 0.1, 1
+        ),
     ]
     answers = alternate(contestants, 5)
     gone = answers[contestants[0].name]
     check_against_geodesic(lon, lat, site_lon, site_lat, gone)
     by_chord = answers[contestants[1].name]
     differing = len(np.setxor1d(gone, by_chord))
-    table(f"Presence-only filter, {N_RECORDS:,} records × {N_SITES:,} sites, {RADIUS_M:g} m, {title}: {len(gone):,} removed", contestants)
+    table(
+        f"Presence-only filter, {N_RECORDS:,} records × {N_SITES:,} sites, {RADIUS_M:g} m, {title}: "
+        f"{len(gone):,} removed",
+        contestants,
+    )
     print(f"\nThe chord decides {differing} records otherwise than the geodesic.")
 
 

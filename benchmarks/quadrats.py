@@ -67,7 +67,10 @@ def main() -> None:
     answers = alternate(contestants, 5)
     quadrats = answers[contestants[0].name]
     easting, northing = pyproj.Transformer.from_crs(4326, 3035, always_xy=True).transform(lon[fewer], lat[fewer])
-    expected = [f"CRS3035RES5000mN{int(n // 5000) * 5000}E{int(e // 5000) * 5000}" for e, n in zip(easting.round(2), northing.round(2), strict=True)]
+    expected = [
+        f"CRS3035RES5000mN{int(n // 5000) * 5000}E{int(e // 5000) * 5000}"
+        for e, n in zip(easting.round(2), northing.round(2), strict=True)
+    ]
     assert [quadrats.labels[code] for code in quadrats.codes[fewer].tolist()] == expected
     table(f"Quadrats of {N_POINTS:,} points: {len(quadrats.labels):,} occupied", contestants)
 

@@ -1,7 +1,9 @@
-"""spatialsplit: from raw species records to a published benchmark with an honest spatial split, and the proof of what was done.
+"""spatialsplit: from raw species records to a published benchmark with an honest spatial split, and its proof.
 
-A row is followed from the field to the file: record → survey → quadrat → subset. `build_dataset` does all of it from a recipe; the steps
-are here one by one, on arrays and on files. Names are imported when they are first used, so `import spatialsplit` is quick.
+A row is followed from the field to the file: record → survey → quadrat → subset. `build_dataset` does all of it from
+a recipe; the steps
+are here one by one, on arrays and on files. Names are imported when they are first used, so `import spatialsplit` is
+quick.
 
 Examples
 --------
@@ -75,7 +77,7 @@ _HOMES = {
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - the table above is the one list
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """The workers of a Dask cluster as an engine: the extra `spatialsplit[dask]`.
 
-The function, with the sites in it, is sent to each worker once; then pieces of files are, and what comes back is in the order of the pieces. A
+The function, with the sites in it, is sent to each worker once; then pieces of files are, and what comes back is in
+the order of the pieces. A
 worker that dies is no fault: its pieces are worked on again by others.
 """
 
@@ -101,7 +102,8 @@ def open_cluster(scheduler: str | None = None, workers: int | None = None) -> It
             client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise DataError(
-                f"No Dask scheduler answers at {scheduler} ({error}). Start one with 'dask scheduler', or correct --scheduler."
+                f"No Dask scheduler answers at {scheduler} ({error}). Start one with 'dask scheduler', or correct "
+                f"--scheduler."
             ) from None
         with client:
             yield Cluster(client)

@@ -12,7 +12,7 @@ from spatialsplit.synthetic import write_virtual_flora
 
 @pytest.fixture(scope="session")
 def flora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual flora of 600 surveys and 5,000 presence-only records; read it, do not write into it."""
+    """Make a virtual flora of 600 surveys and 5,000 presence-only records; read it, do not write into it."""
     folder = tmp_path_factory.mktemp("flora") / "flora"
     write_virtual_flora(folder, n_surveys=600, n_po=5_000, seed="tests")
     recipe = folder / "recipe.toml"
@@ -22,5 +22,5 @@ def flora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def built(flora: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildReport:
-    """The dataset of the small flora; read it, do not write into it."""
+    """Build the dataset of the small flora; read it, do not write into it."""
     return build_dataset(flora / "recipe.toml", tmp_path_factory.mktemp("built") / "dataset", BuildOptions())

@@ -12,7 +12,13 @@ PO_HEADER = "glcID,date,lon,lat,speciesId"
 
 
 def write_recipe(
-    folder: Path, *, pa: str | Path = "pa.csv", po: str | Path | None = None, more: str = "", holdouts: str = TEST_HALF, top: str = 'seed = "s"'
+    folder: Path,
+    *,
+    pa: str | Path = "pa.csv",
+    po: str | Path | None = None,
+    more: str = "",
+    holdouts: str = TEST_HALF,
+    top: str = 'seed = "s"',
 ) -> Path:
     """Write a recipe that names the given inputs; `more` is put at its end, `top` at its start."""
     tables = f'[inputs.pa]\npath = "{pa}"\n' + (f'[inputs.po]\npath = "{po}"\n' if po else "")
@@ -31,5 +37,7 @@ def four_quadrats(species: Mapping[int, Sequence[int]] | None = None) -> list[st
     """Give rows of four surveys in four quadrats 0.2 degrees apart; by default all have the species 1 and 2."""
     species = species or {}
     return [
-        f"p{i},{10 + i},2021-01-{10 + i},{5 + 0.2 * i:.1f},45.0,{each}" for i in range(4) for each in species.get(i, [1, 2])
+        f"p{i},{10 + i},2021-01-{10 + i},{5 + 0.2 * i:.1f},45.0,{each}"
+        for i in range(4)
+        for each in species.get(i, [1, 2])
     ]

@@ -12,14 +12,14 @@ from typing import Any
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from tests.test_build import contents
-from tests.test_steps import spatialsplit
 
 from spatialsplit.build import BuildOptions, BuildReport, build_dataset
 from spatialsplit.cluster import Cluster, open_cluster
 from spatialsplit.engine import Threads
 from spatialsplit.errors import DataError
 from spatialsplit.steps import FilterOutputs, SiteTable, filter_po_table
+from tests.test_build import contents
+from tests.test_steps import spatialsplit
 
 if os.environ.get("CI") != "true":
     pytest.importorskip("distributed", reason="the extra spatialsplit[dask] is not installed")
@@ -38,7 +38,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def partitioned(flora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small flora with its presence-only records as a folder of Parquet files, some without an ending."""
+    """Write the small flora with its presence-only records as a folder of Parquet files, some without an ending."""
     folder = tmp_path_factory.mktemp("partitioned")
     (folder / "pa.csv").write_bytes((flora / "pa.csv").read_bytes())
     (folder / "recipe.toml").write_text((flora / "recipe.toml").read_text().replace('"po.csv"', '"po"'))
@@ -53,11 +53,13 @@ def partitioned(flora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def local(partitioned: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildReport:
-    """The dataset that the local engine builds of it."""
+    """Build it with the local engine."""
     return build_dataset(partitioned / "recipe.toml", tmp_path_factory.mktemp("local") / "d")
 
 
-def test_a_build_on_workers_gives_every_byte_of_the_local_one(cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path) -> None:
+def test_a_build_on_workers_gives_every_byte_of_the_local_one(
+    cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path
+) -> None:
     """Files, manifest and checksums are equal."""
     remote = build_dataset(partitioned / "recipe.toml", tmp_path / "d", BuildOptions(engine=cluster))
     assert contents(remote.folder) == contents(local.folder)
@@ -78,17 +80,23 @@ class _Killing(Cluster):
 def test_a_build_ends_right_though_a_worker_is_killed(partitioned: Path, local: BuildReport, tmp_path: Path) -> None:
     """Its pieces are worked on again; nothing is lost and nothing is there twice."""
     with open_cluster(workers=2) as running:
-        remote = build_dataset(partitioned / "recipe.toml", tmp_path / "d", BuildOptions(engine=_Killing(running.client)))
+        remote = build_dataset(
+            partitioned / "recipe.toml", tmp_path / "d", BuildOptions(engine=_Killing(running.client))
+        )
     assert contents(remote.folder) == contents(local.folder)
 
 
-def test_csv_is_read_here_and_worked_on_there(cluster: Cluster, flora: Path, built: BuildReport, tmp_path: Path) -> None:
+def test_csv_is_read_here_and_worked_on_there(
+    cluster: Cluster, flora: Path, built: BuildReport, tmp_path: Path
+) -> None:
     """Where workers cannot read pieces themselves, they are sent the rows."""
     remote = build_dataset(flora / "recipe.toml", tmp_path / "d", BuildOptions(engine=cluster, batch_bytes=50_000))
     assert contents(remote.folder) == contents(built.folder)
 
 
-def test_faults_in_pieces_are_told_as_the_local_engine_tells_them(cluster: Cluster, partitioned: Path, tmp_path: Path) -> None:
+def test_faults_in_pieces_are_told_as_the_local_engine_tells_them(
+    cluster: Cluster, partitioned: Path, tmp_path: Path
+) -> None:
     """Counts, rows and values are the same."""
     for path in (partitioned / "po").iterdir():
         table = pyarrow.parquet.read_table(path)
@@ -107,7 +115,9 @@ def test_faults_in_pieces_are_told_as_the_local_engine_tells_them(cluster: Clust
     assert said[0] == said[1]
 
 
-def test_filter_po_writes_a_folder_of_parts_like_the_local_engine(cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path) -> None:
+def test_filter_po_writes_a_folder_of_parts_like_the_local_engine(
+    cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path
+) -> None:
     """Each file becomes a file; all rows together are what one file would hold."""
     sites = SiteTable(local.folder / "public" / "PA_test_blind.csv")
     counts, tables = [], []
@@ -129,7 +139,9 @@ def test_the_command_line_starts_a_cluster_of_its_own(partitioned: Path, local: 
     assert contents(tmp_path / "d") == contents(local.folder)
 
 
-def test_the_command_line_uses_a_scheduler_that_is_there(cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path) -> None:
+def test_the_command_line_uses_a_scheduler_that_is_there(
+    cluster: Cluster, partitioned: Path, local: BuildReport, tmp_path: Path
+) -> None:
     """--scheduler connects to a running cluster."""
     address = cluster.client.scheduler.address
     sites = local.folder / "public" / "PA_test_blind.csv"
@@ -141,7 +153,10 @@ def test_the_command_line_uses_a_scheduler_that_is_there(cluster: Cluster, parti
 def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said where nobody answered and what to do."""
     monkeypatch.setattr("spatialsplit.cluster.CONNECT_SECONDS", 1)
-    with pytest.raises(DataError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"), open_cluster("tcp://127.0.0.1:9"):
+    with (
+        pytest.raises(DataError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"),
+        open_cluster("tcp://127.0.0.1:9"),
+    ):
         pass
 
 

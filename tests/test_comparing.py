@@ -18,7 +18,9 @@ def test_building_again_gives_every_byte(built: BuildReport, flora: Path) -> Non
     assert rebuilt.n_files == len(built.manifest["outputs"])
 
 
-def test_another_input_is_named_with_the_first_line_that_differs(built: BuildReport, flora: Path, tmp_path: Path) -> None:
+def test_another_input_is_named_with_the_first_line_that_differs(
+    built: BuildReport, flora: Path, tmp_path: Path
+) -> None:
     """A changed cell is found: which input, which file, which line."""
     (tmp_path / "pa.csv").write_bytes((flora / "pa.csv").read_bytes())
     lines = (flora / "po.csv").read_text().splitlines()
@@ -39,7 +41,12 @@ def test_changes_are_told_in_words(built: BuildReport, flora: Path, tmp_path: Pa
     """A larger radius and a larger share show as what they did."""
     for name in ("pa.csv", "po.csv"):
         (tmp_path / name).write_bytes((flora / name).read_bytes())
-    recipe = (flora / "recipe.toml").read_text().replace("radius_m = 300", "radius_m = 2000").replace("share = 0.05", "share = 0.08", 1)
+    recipe = (
+        (flora / "recipe.toml")
+        .read_text()
+        .replace("radius_m = 300", "radius_m = 2000")
+        .replace("share = 0.05", "share = 0.08", 1)
+    )
     (tmp_path / "recipe.toml").write_text(recipe)
     other = build_dataset(tmp_path / "recipe.toml", tmp_path / "d")
     said = describe_changes(built.folder, other.folder)

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.test_build import contents
 
 from spatialsplit.build import BuildOptions, build_dataset
 from spatialsplit.manifest import verify_dataset
+from tests.test_build import contents
 
 N_KILLS = 20
 
@@ -26,7 +26,7 @@ def start_build(recipe: Path, target: Path) -> subprocess.Popen[bytes]:
 
 @pytest.fixture
 def old_and_new(flora: Path, tmp_path: Path) -> tuple[Path, Path, dict[str, bytes], dict[str, bytes]]:
-    """A published dataset, and the recipe of another one: recipe, target, the old files, the new ones."""
+    """Make a published dataset, and the recipe of another one: recipe, target, the old files, the new ones."""
     for name in ("pa.csv", "po.csv"):
         (tmp_path / name).write_bytes((flora / name).read_bytes())
     old, new = tmp_path / "old.toml", tmp_path / "new.toml"
@@ -58,7 +58,9 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_dataset(
     assert [path.name for path in target.parent.iterdir() if path.is_dir()] == ["dataset"]
 
 
-def test_control_c_leaves_nothing_half_written(old_and_new: tuple[Path, Path, dict[str, bytes], dict[str, bytes]]) -> None:
+def test_control_c_leaves_nothing_half_written(
+    old_and_new: tuple[Path, Path, dict[str, bytes], dict[str, bytes]],
+) -> None:
     """An interrupt ends with code 130 and one line; the old dataset stays and no leftover remains."""
     recipe, target, old, new = old_and_new
     process = start_build(recipe, target)
@@ -90,5 +92,6 @@ def test_of_two_builds_into_one_folder_one_wins_and_the_other_says_so(
     build_dataset(recipe, target, BuildOptions(force=True, on_step=meanwhile))
     ((code, said),) = refused
     assert code == 1
-    assert said.startswith(b"Another build is writing") and said.count(b"\n") == 1
+    assert said.startswith(b"Another build is writing")
+    assert said.count(b"\n") == 1
     assert contents(target) == new

@@ -15,7 +15,12 @@ from spatialsplit.planting import FAULTS, plant_fault
 ALSO = {
     "shared-quadrat": {"surveys_in_one_subset", "counts_add_up", "no_duplicate_across_subsets"},
     "near-po": {"no_duplicate_across_subsets"},
-    "survey-in-two-subsets": {"quadrats_in_one_subset", "counts_add_up", "no_duplicate_across_subsets", "nothing_private_in_public"},
+    "survey-in-two-subsets": {
+        "quadrats_in_one_subset",
+        "counts_add_up",
+        "no_duplicate_across_subsets",
+        "nothing_private_in_public",
+    },
     "test-only-species": {"counts_add_up"},
     "empty-survey": {"counts_add_up", "ids_agree"},
     "label-column": {"nothing_private_in_public"},
@@ -40,7 +45,9 @@ def test_the_audit_names_the_check_that_a_planted_fault_is_about(name: str, buil
     assert failed - {fault.check} <= ALSO[name]
 
 
-@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.mends and name != "private-in-public"])
+@pytest.mark.parametrize(
+    "name", [name for name, fault in FAULTS.items() if fault.mends and name != "private-in-public"]
+)
 def test_a_mended_copy_verifies(name: str, built: BuildReport, tmp_path: Path) -> None:
     """Checksums and manifest fit the faulty files, so only the audit can find the fault."""
     plant_fault(name, built.folder, tmp_path / "copy")

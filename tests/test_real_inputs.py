@@ -9,18 +9,24 @@ import numpy as np
 import pandas as pd
 import pyproj
 import pytest
-from tests.real_data import data_folder
 
 from spatialsplit.build import build_dataset
 from spatialsplit.errors import DataError
 from spatialsplit.quadrats import EquatorGrid
 from spatialsplit.steps import FilterOutputs, Reading, SiteTable, filter_po_table
+from tests.real_data import data_folder
 
 HOLDOUTS = '[[holdouts]]\nname = "test"\nshare = 0.025\n[[holdouts]]\nname = "val"\nshare = 0.025\n'
 
 DISDAT = {
     "SWI": ("EPSG:21781", "EPSG:3035", ["SWItest_pa.csv"], 10_013, 35_105),
-    "NSW": ("EPSG:4326", "EPSG:3577", [f"NSWtest_pa_{g}.csv" for g in ("ba", "db", "nb", "ot", "ou", "rt", "ru", "sr")], 8_746, 3_323),
+    "NSW": (
+        "EPSG:4326",
+        "EPSG:3577",
+        [f"NSWtest_pa_{g}.csv" for g in ("ba", "db", "nb", "ot", "ou", "rt", "ru", "sr")],
+        8_746,
+        3_323,
+    ),
     "AWT": ("EPSG:28355", "EPSG:3577", ["AWTtest_pa_bird.csv", "AWTtest_pa_plant.csv"], 442, 3_806),
 }
 """Region: CRS of the files, CRS of the grid, presence-absence files, surveys, presence-only rows."""
@@ -33,9 +39,12 @@ def disdat_recipe(region: str, folder: Path) -> Path:
     paths = json.dumps([str(data / name) for name in files])
     path = folder / f"{region}.toml"
     path.write_text(
-        f'name = "{region}"\nseed = "disdat"\n[inputs.pa]\npath = {paths}\nlayout = "wide"\nspecies_columns = "{region.lower()}*"\n'
-        f'crs = "{crs}"\ncolumns = {{ lon = "x", lat = "y" }}\n[inputs.po]\npath = "{data}/{region}train_po.csv"\ncrs = "{crs}"\n'
-        f'columns = {{ lon = "x", lat = "y", speciesId = "spid" }}\n[surveys]\nkeys = ["siteid"]\n[quadrats]\ncrs = "{grid}"\n{HOLDOUTS}'
+        f'name = "{region}"\nseed = "disdat"\n[inputs.pa]\npath = {paths}\nlayout = "wide"\nspecies_columns = '
+        f'"{region.lower()}*"\n'
+        f'crs = "{crs}"\ncolumns = {{ lon = "x", lat = "y" }}\n[inputs.po]\npath = '
+        f'"{data}/{region}train_po.csv"\ncrs = "{crs}"\n'
+        f'columns = {{ lon = "x", lat = "y", speciesId = "spid" }}\n[surveys]\nkeys = ["siteid"]\n[quadrats]\ncrs '
+        f'= "{grid}"\n{HOLDOUTS}'
     )
     return path
 
@@ -50,13 +59,16 @@ def test_a_region_of_disdat_builds_and_passes_its_audit(region: str, tmp_path: P
     assert steps["read_po"]["in"] == n_po
     assert report.audit.passed
     columns = pd.read_csv(report.folder / "public" / "PO_train.csv", nrows=1).columns
-    assert {"lon", "lat", "speciesId"} < set(columns) and not {"x", "y", "spid"} & set(columns)
+    assert {"lon", "lat", "speciesId"} < set(columns)
+    assert not {"x", "y", "spid"} & set(columns)
 
 
 def test_surveys_without_species_stay_in_the_training_data_of_nsw(tmp_path: Path) -> None:
     """3,968 of the 8,746 sites found nothing; those in drawn quadrats are dropped, the others published."""
     report = build_dataset(disdat_recipe("NSW", tmp_path), tmp_path / "d")
-    n_dropped = {step["step"]: step for step in report.manifest["steps"]}["empty_surveys"]["dropped"]["empty_in_holdout"]
+    n_dropped = {step["step"]: step for step in report.manifest["steps"]}["empty_surveys"]["dropped"][
+        "empty_in_holdout"
+    ]
     assert len(pd.read_csv(report.folder / "public" / "PA_train_empty.csv")) + n_dropped == 3_968
 
 
@@ -69,7 +81,9 @@ def test_the_filter_counts_what_the_data_says(region: str, n_near: int, tmp_path
     pd.concat([pd.read_csv(data / name, usecols=["siteid", "x", "y"]) for name in files]).to_csv(sites, index=False)
     reading = Reading({"lon": "x", "lat": "y"}, crs)
     outputs = FilterOutputs(tmp_path / "kept.csv", tmp_path / "removed.csv")
-    counts = filter_po_table(data / f"{region}train_po.csv", SiteTable(sites, reading=reading), 300, outputs, reading=reading)
+    counts = filter_po_table(
+        data / f"{region}train_po.csv", SiteTable(sites, reading=reading), 300, outputs, reading=reading
+    )
     assert counts.n_removed == n_near
     kept, removed = (pd.read_csv(path, dtype=str) for path in (outputs.kept, outputs.removed))
     assert len(kept) + len(removed) == counts.n_in
@@ -77,7 +91,7 @@ def test_the_filter_counts_what_the_data_says(region: str, n_near: int, tmp_path
 
 
 def test_the_filter_agrees_with_brute_force_on_swi(tmp_path: Path) -> None:
-    """Whole-metre coordinates put many records at exactly 100, 300, 500 or 1,000 m on the plane: every one is decided by geodesic."""
+    """Many records lie at exactly 100, 300, 500 or 1,000 m on the plane: every one is decided by geodesic."""
     data = data_folder() / "disdat"
     po, pa = (pd.read_csv(data / name) for name in ("SWItrain_po.csv", "SWItest_pa.csv"))
     sample = po.sample(300, random_state=1)
@@ -92,7 +106,9 @@ def test_the_filter_agrees_with_brute_force_on_swi(tmp_path: Path) -> None:
     reading = Reading({"lon": "x", "lat": "y"}, "EPSG:21781")
     for radius in (100, 300, 500, 1000):
         outputs = FilterOutputs(tmp_path / "kept.csv")
-        counts = filter_po_table(tmp_path / "po.csv", SiteTable(data / "SWItest_pa.csv", reading=reading), radius, outputs, reading=reading)
+        counts = filter_po_table(
+            tmp_path / "po.csv", SiteTable(data / "SWItest_pa.csv", reading=reading), radius, outputs, reading=reading
+        )
         assert counts.n_removed == sum(d <= radius for d in nearest)
 
 
@@ -101,8 +117,11 @@ def glc23_recipe(folder: Path, share: float) -> Path:
     data = data_folder() / "glc23_sample"
     path = folder / "recipe.toml"
     path.write_text(
-        f'name = "glc23"\nseed = "s"\n[inputs.pa]\npath = "{data}/Presence_Absences_occurrences/Presences_Absences_train_sample.csv"\n'
-        f'[inputs.po]\npath = "{data}/Presence_only_occurrences/Presences_only_train_sample.csv"\n[[holdouts]]\nname = "test"\nshare = {share}\n'
+        f'name = "glc23"\nseed = "s"\n[inputs.pa]\npath = '
+        f'"{data}/Presence_Absences_occurrences/Presences_Absences_train_sample.csv"\n'
+        f"[inputs.po]\npath = "
+        f'"{data}/Presence_only_occurrences/Presences_only_train_sample.csv"\n[[holdouts]]\nname = "test"\nshare '
+        f"= {share}\n"
     )
     return path
 
@@ -128,7 +147,7 @@ def glc22_table() -> pd.DataFrame:
 
 @pytest.mark.parametrize(("east", "north", "n_shared"), [(0, 0, 2), (2500, 0, 171), (0, 2500, 170), (2500, 2500, 328)])
 def test_the_preset_is_the_organizers_own_grid(east: int, north: int, n_shared: int) -> None:
-    """Train and val of GeoLifeCLEF 2022 share two quadrats of the preset, and hundreds of a grid that is moved by half a quadrat."""
+    """Train and val of 2022 share two quadrats of the preset, and hundreds of a grid moved by half a quadrat."""
     table = glc22_table()
     quadrats = EquatorGrid(origin=(east, north)).assign(table.longitude.to_numpy(), table.latitude.to_numpy())
     labels = np.array(quadrats.of_each_point())
@@ -143,7 +162,8 @@ def test_single_observations_build_in_the_layout_of_2022(tmp_path: Path) -> None
     data = data_folder() / "glc22_geobench_27k" / "observations_sample_original_labels.csv"
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
-        f'name = "glc22"\nseed = "1949"\n[inputs.pa]\npath = "{data}"\n[surveys]\nkeys = ["observation_id"]\n[quadrats]\ngrid = "glc2022"\n'
+        f'name = "glc22"\nseed = "1949"\n[inputs.pa]\npath = "{data}"\n[surveys]\nkeys = '
+        f'["observation_id"]\n[quadrats]\ngrid = "glc2022"\n'
         f'{HOLDOUTS}[output]\nlayout = "glc2022"\n[evaluation]\nmetric = "top_k_error"\n'
     )
     report = build_dataset(recipe, tmp_path / "d")

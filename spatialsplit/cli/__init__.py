@@ -1,6 +1,7 @@
 """The command line: which commands there are, and what an error looks like to a person.
 
-One file a group of commands in this folder; each parses, calls one function of the library and prints. A command's module is
+One file a group of commands in this folder; each parses, calls one function of the library and prints. A command's
+module is
 imported only when that command runs, so `spatialsplit --help` starts quickly.
 """
 

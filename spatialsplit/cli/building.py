@@ -54,13 +54,15 @@ def summary(report: BuildReport) -> str:
     lines.append("")
     for holdout in report.manifest["draw"]["holdouts"]:
         lines.append(
-            f"  {holdout['name']}: {holdout['drawn']:,} of {holdout['free']:,} quadrats, {holdout['surveys_drawn']:,} of "
+            f"  {holdout['name']}: {holdout['drawn']:,} of {holdout['free']:,} quadrats, "
+            f"{holdout['surveys_drawn']:,} of "
             f"{holdout['surveys_free']:,} surveys"
         )
     draw = report.manifest["draw"]
     if draw["attempt"] is not None:
         lines.append(
-            f"  kept attempt {draw['attempt']} of {report.manifest['recipe']['draw']['attempts']}, imbalance {draw['objective']:g}"
+            f"  kept attempt {draw['attempt']} of {report.manifest['recipe']['draw']['attempts']}, imbalance "
+            f"{draw['objective']:g}"
         )
     lines += ["", "Scores of submissions of known quality:", *(f"  {line}" for line in report.launch.lines())]
     checks = report.audit.checks_as_dicts()

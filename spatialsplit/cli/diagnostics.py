@@ -38,6 +38,7 @@ def suggest_size(
     from spatialsplit.diagnostics.block_size import suggest_size as suggest
     from spatialsplit.diagnostics.value_table import read_values
 
+    kind = _kind(plot) if plot is not None else ""
     reading = reading_of(**options)
     read = read_values(reading.source(table), values, reading.rules())
     if read.n_without:
@@ -46,19 +47,22 @@ def suggest_size(
         click.echo(f"{read.n_without:,} of {n:,} rows have no number in {named} and are left out", err=True)
     found = suggest(read.places, read.values, seed=seed)
     if plot is not None:
-        _draw(found, plot)
+        _draw(found, plot, kind)
     click.echo(json.dumps(_as_json(found, read.n_without)) if as_json else "\n".join(found.sentences()))
 
 
-def _draw(found: Any, path: Path) -> None:
+def _kind(path: Path) -> str:
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in ("png", "svg", "pdf"):
+        raise click.UsageError(f"--plot {path.name} must end in .png, .svg or .pdf.")
+    return kind
+
+
+def _draw(found: Any, path: Path, kind: str) -> None:
     from matplotlib.figure import Figure
 
     from spatialsplit.diagnostics.pictures import plot_variograms
 
-    known = ("png", "svg", "pdf")
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in known:
-        raise click.UsageError(f"--plot {path.name} must end in .png, .svg or .pdf.")
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     plot_variograms(figure.subplots(), found)
     with new_files(path) as (part,):

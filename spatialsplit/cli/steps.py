@@ -90,7 +90,8 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     POINTS has a column quadratId, or coordinates. A quadrat's number in a draw is the first 16 digits of
     printf '%s' 'SEED|HOLDOUT|QUADRAT' | sha256sum; the smallest numbers are taken.
 
-    Example:  spatialsplit draw pa_quadrats.csv --seed 42 --holdout test=0.025 --holdout val=0.025 --out split.csv --rows pa_split.csv
+    Example:  spatialsplit draw pa_quadrats.csv --seed 42 --holdout test=0.025 --holdout val=0.025 --out split.csv
+    --rows pa_split.csv
     """
     grid = grid_of(**_taken(options, *GRID))
     asked = _taken(options, "seed", "holdouts", "share_of", "strata", "method", "remainder", "fixed", "extend")
@@ -110,7 +111,8 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     drawn = draw_table(points, out, task, rows=rows, reading=reading_of(**options))
     for holdout in drawn.holdouts:
         click.echo(
-            f"{holdout.name}: {holdout.drawn:,} of {holdout.free:,} free quadrats, {holdout.surveys_drawn:,} of {holdout.surveys_free:,} rows",
+            f"{holdout.name}: {holdout.drawn:,} of {holdout.free:,} free quadrats, {holdout.surveys_drawn:,} of "
+            f"{holdout.surveys_free:,} rows",
             err=True,
         )
 
@@ -170,7 +172,8 @@ def filter_po(
 ) -> None:
     """Remove the presence-only records of PO that lie within a radius of a site.
 
-    Example:  spatialsplit filter-po po.csv --sites pa_split.csv --where subset=test --radius 300 --out po_train.csv --removed po_removed.csv
+    Example:  spatialsplit filter-po po.csv --sites pa_split.csv --where subset=test --radius 300 --out po_train.csv
+    --removed po_removed.csv
     """
     names = ("where", "uncertainty_column", "site_id", "sites_crs", "sites_columns", "engine_name", "scheduler")
     asked = _taken(options, *names)
@@ -193,7 +196,8 @@ def filter_po(
         )
     else:
         click.echo(
-            f"{counts.n_removed:,} of {counts.n_in:,} records removed, {counts.n_kept:,} kept ({counts.n_sites:,} sites)",
+            f"{counts.n_removed:,} of {counts.n_in:,} records removed, {counts.n_kept:,} kept ({counts.n_sites:,} "
+            f"sites)",
             err=True,
         )
 

@@ -12,13 +12,9 @@ from spatialsplit.synthetic import DEFAULT_SEED, N_PO, N_SURVEYS, WrittenFlora, 
 
 @click.command(name="synth")
 @click.option("--out", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write.")
-@click.option(
-    "--surveys", "n_surveys", default=N_SURVEYS, show_default=True, help="Presence-absence surveys."
-)
+@click.option("--surveys", "n_surveys", default=N_SURVEYS, show_default=True, help="Presence-absence surveys.")
 @click.option("--po", "n_po", default=N_PO, show_default=True, help="Presence-only records.")
-@click.option(
-    "--seed", default=DEFAULT_SEED, show_default=True, help="Any text; the same text, the same flora."
-)
+@click.option("--seed", default=DEFAULT_SEED, show_default=True, help="Any text; the same text, the same flora.")
 @click.option("--force", is_flag=True, help="Replace files in a folder that is not empty.")
 @click.option("--plant", metavar="FAULT", help="Copy the dataset of --data with this fault instead.")
 @click.option("--data", type=click.Path(path_type=Path), help="The built dataset to plant a fault in.")

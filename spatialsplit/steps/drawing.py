@@ -138,7 +138,8 @@ class _labeller:
             refuse_faults(self._reader)
         if self._missing:
             raise DataError(
-                f"{self._missing:,} rows of {self._source.name} have no quadratId. Every row needs one. Make them with spatialsplit quadrats."
+                f"{self._missing:,} rows of {self._source.name} have no quadratId. Every row needs one. Make them "
+                f"with spatialsplit quadrats."
             )
 
 

@@ -74,7 +74,8 @@ def filter_po_table(
     sites : SiteTable
     radius_m : float
     outputs : FilterOutputs
-        The kept rows are written untouched; the removed ones with `distance_m` and the nearest site's id. A name without an
+        The kept rows are written untouched; the removed ones with `distance_m` and the nearest site's id. A name
+        without an
         ending is a folder and gets a Parquet file for each file of `po`, written where the file is worked on.
     uncertainty : str, optional
         Column whose metres are added to a record's radius.
@@ -203,7 +204,8 @@ def _filter_parts(judge: _Judge, columns: list[list[OutputColumn]], outputs: Fil
     pieces = judge.reader.source.pieces()
     if pieces is None:
         raise DataError(
-            f"{outputs.kept} has no ending, so it is a folder of Parquet files, but {judge.reader.source.name} is not Parquet. Name an output that ends "
+            f"{outputs.kept} has no ending, so it is a folder of Parquet files, but {judge.reader.source.name} is "
+            f"not Parquet. Name an output that ends "
             "in .csv or .parquet."
         )
     if outputs.removed is not None and outputs.removed.suffix:
@@ -231,5 +233,6 @@ def _refuse_twins(source: TableInput) -> None:
     twice = sorted({stem for stem in stems if stems.count(stem) > 1})
     if twice:
         raise DataError(
-            f"Files of {source.name} have the same name in different folders: {first_few(twice)}. Each part needs its own. Rename them."
+            f"Files of {source.name} have the same name in different folders: {first_few(twice)}. Each part needs "
+            f"its own. Rename them."
         )
