@@ -1,6 +1,7 @@
 """The picture of a split: a small PNG whose bytes depend on the split alone.
 
-A drawing library's bytes change with its version, and a published file's must not; so this map is a grid of coloured squares, written as a palette
+A drawing library's bytes change with its version, and a published file's must not; so this map is a grid of coloured
+squares, written as a palette
 PNG (ISO/IEC 15948) with stored blocks (RFC 1951, 3.2.4). Richer pictures are the report's.
 """
 
@@ -53,7 +54,7 @@ def split_picture(split: Split) -> npt.NDArray[np.uint8]:
 
 
 def png(image: npt.NDArray[np.uint8]) -> bytes:
-    """Write palette numbers as a PNG of 4 bits a pixel, without compression, so that every machine writes the same bytes."""
+    """Write palette numbers as a PNG of 4 bits a pixel, uncompressed: every machine writes the same bytes."""
     height, width = image.shape
     even = np.pad(image, ((0, 0), (0, width % 2)))
     packed = (even[:, ::2] << 4 | even[:, 1::2]).astype(np.uint8)

@@ -191,6 +191,7 @@ def _refuse_several_species(out: Outputs, split: Split) -> None:
     several = split.surveys.ids[np.flatnonzero(split.surveys.n_species > 1)]
     if several.size:
         raise DataError(
-            f"{several.size:,} of {len(split.surveys):,} surveys have more than one species (first: {first_few(several.tolist())}), but layout = 'glc2022' has "
+            f"{several.size:,} of {len(split.surveys):,} surveys have more than one species (first: "
+            f"{first_few(several.tolist())}), but layout = 'glc2022' has "
             "one row and one species an observation. Choose another layout, or keys that name single observations."
         )

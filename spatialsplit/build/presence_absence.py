@@ -80,7 +80,8 @@ def close_vocabulary(split: Split, po_species: Sequence[int | str]) -> Vocabular
     left = np.isin(test, surveys.label_survey[kept])
     if not left.any():
         raise DataError(
-            f"The holdout 'test' is empty: none of its {len(test):,} surveys has a species that a training or validation record has. Draw more "
+            f"The holdout 'test' is empty: none of its {len(test):,} surveys has a species that a training or "
+            f"validation record has. Draw more "
             "test quadrats, or check that the presence-only and presence-absence tables name species in the same way."
         )
     return Vocabulary(kept, in_test[~is_known], test[left], test[~left])
@@ -166,7 +167,8 @@ class SurveyTables:
         missing = [name for name in further if name not in there]
         if missing:
             raise DataError(
-                f"blind_columns names {first_few(missing)}, which the surveys do not have as one value each. They have: {first_few(there, shown=20)}. "
+                f"blind_columns names {first_few(missing)}, which the surveys do not have as one value each. They "
+                f"have: {first_few(there, shown=20)}. "
                 "Correct [output]."
             )
         names = [name for name in there if name in ALLOWED_IN_BLIND or name in further]

@@ -1,7 +1,9 @@
 """Stream the presence-only records through check and filter into the published file.
 
-A batch is checked, filtered and turned into bytes in any thread; only the writing is in order. Where a record's fate or number depends on
-all records (names that get numbers, rare species, a maximum a species), the kept records wait in an Arrow file in the build's folder.
+A batch is checked, filtered and turned into bytes in any thread; only the writing is in order. Where a record's fate
+or number depends on
+all records (names that get numbers, rare species, a maximum a species), the kept records wait in an Arrow file in the
+build's folder.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class SpeciesLimits:
     min_records : int
         Species with fewer training records, presence-only and presence-absence together, lose their presence-only ones.
     max_records : int, optional
-        Presence-only records a species keeps; those with the smallest SHA-256 of `seed|po|species|k`, k counting its records from 0.
+        Presence-only records a species keeps; those with the smallest SHA-256 of `seed|po|species|k`, k counting its
+        records from 0.
     """
 
     min_records: int = 1

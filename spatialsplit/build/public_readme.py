@@ -12,11 +12,13 @@ from spatialsplit.tables import Written
 
 HOW_SCORED = {
     "f1_samples": (
-        "For each test survey give the set of species that you think were found. The score is the mean over the surveys of F1 = TP / (TP + (FP + FN) / 2): "
+        "For each test survey give the set of species that you think were found. The score is the mean over the "
+        "surveys of F1 = TP / (TP + (FP + FN) / 2): "
         "higher is better."
     ),
     "top_k_error": (
-        "For each test survey give up to {k} candidate species. The score is the share of surveys whose species is not among them: lower is better."
+        "For each test survey give up to {k} candidate species. The score is the share of surveys whose species "
+        "is not among them: lower is better."
     ),
 }
 
@@ -61,7 +63,8 @@ def _columns(file: Written) -> list[str]:
         known = COLUMNS.get(column.means or column.name)
         name = column.name.replace("|", "\\|") or "(no name)"
         lines.append(
-            f"| `{name}` | {known.type if known else column.type} | {known.about if known else 'As the source has it.'} |"
+            f"| `{name}` | {known.type if known else column.type} | "
+            f"{known.about if known else 'As the source has it.'} |"
         )
     return lines
 
@@ -70,19 +73,23 @@ def _how_split(recipe: Recipe, split: Split, n_test: int, with_po: bool) -> str:
     grid = split.rules.grid
     unit = "" if grid.preset is None else f" (the grid `{grid.preset}`)"
     drawn = "; ".join(
-        f"{holdout.drawn} of {holdout.free} quadrats for {holdout.name} ({holdout.surveys_drawn:,} of {holdout.surveys_free:,} surveys)"
+        f"{holdout.drawn} of {holdout.free} quadrats for {holdout.name} ({holdout.surveys_drawn:,} of "
+        f"{holdout.surveys_free:,} surveys)"
         for holdout in split.draw.holdouts
     )
     lines = [
         "## How it was split",
         "",
-        f"The area is cut into quadrats of {grid.size_m:,} m in {grid.crs}{unit}. Whole quadrats were drawn by SHA-256 of the seed, the subset's name and the quadrat's label: "
-        f"{drawn}. The rest is `{recipe.draw.remainder}`. No quadrat is in two subsets. {n_test:,} test surveys are published.",
+        f"The area is cut into quadrats of {grid.size_m:,} m in {grid.crs}{unit}. Whole quadrats were drawn by "
+        f"SHA-256 of the seed, the subset's name and the quadrat's label: "
+        f"{drawn}. The rest is `{recipe.draw.remainder}`. No quadrat is in two subsets. {n_test:,} test surveys "
+        f"are published.",
     ]
     if with_po and recipe.po_filter.around:
         around = " and ".join(recipe.po_filter.around)
         lines.append(
-            f"Presence-only records within {recipe.po_filter.radius_m:g} m (geodesic on WGS84) of a {around} survey were removed."
+            f"Presence-only records within {recipe.po_filter.radius_m:g} m (geodesic on WGS84) of a {around} "
+            f"survey were removed."
         )
     lines.append(
         "The test has species only that the training or validation data have, and no test survey is without a species."
@@ -99,11 +106,13 @@ def _how_to_submit(recipe: Recipe, written: Mapping[str, Sequence[Written]]) -> 
         [
             "## How to submit",
             "",
-            f"A CSV with the columns `{names[0]}` and `{names[1]}`, a row for each of the {blind.n_rows:,} rows of `{blind.path.name}`; `{names[1]}` holds species numbers in increasing "
+            f"A CSV with the columns `{names[0]}` and `{names[1]}`, a row for each of the {blind.n_rows:,} rows "
+            f"of `{blind.path.name}`; `{names[1]}` holds species numbers in increasing "
             "order, a space between. " + HOW_SCORED[metric].format(k=options.get("k", 30)),
             "",
             "```",
-            f"spatialsplit check-submission --metric {metric}{flags} --solution {blind.path.name} --submission yours.csv",
+            f"spatialsplit check-submission --metric {metric}{flags} --solution {blind.path.name} --submission "
+            f"yours.csv",
             "```",
         ]
     )
