@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
+from sklearn.base import clone
 
 from spatialsplit.cli.diagnostics import suggest_size as suggest_size_command
 from spatialsplit.diagnostics import (
@@ -253,6 +254,8 @@ def test_matched_folds_are_a_splitter_of_degrees() -> None:
     pairs = list(cv.split(np.zeros((300, 1)), groups=rows))
     assert np.array_equal(np.sort(np.concatenate([test for _, test in pairs])), np.arange(300))
     assert "MatchedKFold" in repr(cv)
+    buffered = list(clone(cv).set_params(buffer_m=20_000).split(np.zeros((300, 1)), groups=rows))
+    assert all(a[0].size < b[0].size and np.array_equal(a[1], b[1]) for a, b in zip(buffered, pairs, strict=True))
     order = dice.permutation(300)
     assert np.array_equal(cv.matched(None, rows[order]).folds, cv.matched(None, rows).folds[order])
 

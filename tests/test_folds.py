@@ -258,6 +258,8 @@ def test_a_systematic_pattern_of_five_is_a_knights_move() -> None:
     folds = SystematicKFold(5, grid=GRID).folds(np.zeros((100, 1)), groups=labels).reshape(10, 10)
     assert (folds[1:, 1:] != folds[:-1, :-1]).all()
     assert (folds[1:, :-1] != folds[:-1, 1:]).all()
+    assert (folds[1:] != folds[:-1]).all()
+    assert (folds[:, 1:] != folds[:, :-1]).all()
     assert np.bincount(folds.ravel()).tolist() == [20] * 5
 
 
@@ -446,6 +448,11 @@ FIVE = np.zeros((5, 1))
             splits(BufferedLeaveOneOut(10), FIVE, None, [[4e6, 3e6]] * 5),
             r"5 of 5 rows have no valid place.*planar=True",
         ),
+        (
+            splits(BufferedLeaveOneOut(10), FIVE, None, [[50.0, 120.0]] * 5),
+            r"valid with longitude and latitude exchanged",
+        ),
+        (splits(QuadratKFold(2), None, None, [[9, 50]] * 5), r"There is no X\. .*Give it"),
         (splits(BufferedLeaveOneOut(10), FIVE, None, [[np.nan, 3]] * 5), r"Correct these rows or leave them out"),
         (lambda: BufferedLeaveOneOut(10).get_n_splits(), r"It must see them\. Give X="),
         (lambda: LeaveQuadratOut().get_n_splits(), r"It must see them\. Give X= or groups="),

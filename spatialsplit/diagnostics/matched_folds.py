@@ -140,16 +140,26 @@ class MatchedKFold(SpatialSplitter):
     seed : str or int
     planar : bool
     crs : str
+    buffer_m : float, optional
+        As for `QuadratKFold`; it comes on top of what was matched.
     """
 
     def __init__(
-        self, prediction: Any, n_splits: int = 5, *, seed: str | int = "0", planar: bool = False, crs: str = "EPSG:6933"
+        self,
+        prediction: Any,
+        n_splits: int = 5,
+        *,
+        seed: str | int = "0",
+        planar: bool = False,
+        crs: str = "EPSG:6933",
+        buffer_m: float | None = None,
     ):
         self.prediction = prediction
         self.n_splits = n_splits
         self.seed = seed
         self.planar = planar
         self.crs = crs
+        self.buffer_m = buffer_m
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds."""
@@ -160,6 +170,9 @@ class MatchedKFold(SpatialSplitter):
         prediction = places_of(self.prediction, self.prediction, planar=self.planar)
         rows = places_of(X, groups, planar=self.planar)
         return matched_folds(rows, prediction, self.n_splits, seed=self.seed, crs=self.crs)
+
+    def _places(self, X: Any, groups: Any) -> Places:
+        return places_of(X, groups, planar=self.planar)
 
     def _tests(self, X: Any, y: Any, groups: Any) -> Iterator[Integers]:
         yield from rows_by_fold(self.matched(X, groups).folds, self.n_splits)

@@ -76,11 +76,17 @@ class Places:
         rows = np.flatnonzero(bad)
         first = first_few(f"row {i}: {self.east[i]:g} {self.north[i]:g}" for i in rows[:4].tolist())
         must = "Coordinates must be finite" if self.planar else "Longitudes lie in [-180, 180], latitudes in [-90, 90]"
-        cure = "They look like metres: say planar=True, or transform them to degrees." if in_metres else ""
+        cure = self._likely_cause() if in_metres and not self.planar else ""
         return (
             f"{rows.size:,} of {self.east.size:,} rows have no valid place (first: {first}). {must}. "
             f"{cure or 'Correct these rows or leave them out.'}"
         )
+
+    def _likely_cause(self) -> str:
+        """Guess why finite numbers are no degrees: exchanged axes, or metres."""
+        if (np.abs(self.east) <= 90).all() and (np.abs(self.north) <= 180).all():
+            return "They would be valid with longitude and latitude exchanged: give longitude first."
+        return "They look like metres: say planar=True, or transform them to degrees."
 
     def __len__(self) -> int:
         return len(self.east)
@@ -229,4 +235,6 @@ def _of_columns(X: Any, planar: bool) -> Places:
 
 def n_rows(X: Any) -> int:
     """Count the rows of anything that scikit-learn takes for X."""
+    if X is None:
+        raise DataError("There is no X. Its rows are what is split. Give it, or an array of as many zeros.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)

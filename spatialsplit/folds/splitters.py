@@ -59,11 +59,12 @@ class SpatialSplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc] 
         DataError
             Nothing tells where the rows lie, a fold cannot be filled, or a buffer leaves no training.
         """
+        n = n_rows(X)
         places = self._places(X, groups) if self.buffer_m is not None else None
         for number, test in enumerate(self._tests(X, y, groups)):
             train = np.flatnonzero(self._trains(X, test, places, number))
             if not train.size:
-                raise DataError(self._no_training(number, n_rows(X)))
+                raise DataError(self._no_training(number, n))
             yield train, test
 
     def _places(self, X: Any, groups: Any) -> Places:
