@@ -109,26 +109,21 @@ def test_values_in_a_projected_raster_are_those_of_the_projected_point() -> None
     np.testing.assert_array_equal(raster_values(path, lon, lat).values[0], array[row, column])
 
 
+@pytest.fixture(scope="module")
+def numbered_raster(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_raster(tmp_path_factory.mktemp("numbered"), numbered())
+
+
 @given(row=st.integers(-3, 32), column=st.integers(-3, 42), edge=st.booleans())
-def test_a_point_has_the_pixel_that_holds_its_west_and_north_edge(row: int, column: int, edge: bool) -> None:
+def test_a_point_has_the_pixel_that_holds_its_west_and_north_edge(
+    numbered_raster: Path, row: int, column: int, edge: bool
+) -> None:
     """Decimal coordinates are inexact in binary (8.29 is 28.999999999999964 pixels), and still no edge slips."""
-    path = cached_raster()
     shift = 0 if edge else 5
     lon, lat = float(f"{8 + (column * 10 + shift) / 1000:.6f}"), float(f"{51 - (row * 10 + shift) / 1000:.6f}")
-    found = raster_values(path, [lon], [lat])
+    found = raster_values(numbered_raster, [lon], [lat])
     inside = 0 <= row < 30 and 0 <= column < 40
     assert found.column(0).to_pylist() == [row * 40 + column + 1 if inside else None]
-
-
-def cached_raster() -> Path:
-    import tempfile
-
-    path = Path(tempfile.gettempdir()) / f"spatialsplit_numbered_{os.getpid()}.tif"
-    if not path.exists():
-        profile = {"driver": "GTiff", "width": 40, "height": 30, "count": 1, "dtype": "int32", "crs": "EPSG:4326"}
-        with rasterio.open(path, "w", transform=rasterio.Affine(0.01, 0, 8, 0, -0.01, 51), **profile) as file:
-            file.write(numbered()[None])
-    return path
 
 
 def test_blocks_and_threads_do_not_show(make_raster: MakeRaster, monkeypatch: pytest.MonkeyPatch) -> None:
