@@ -32,6 +32,7 @@ from spatialsplit.diagnostics import (
     nearest_between,
     nearest_other,
     nearest_other_fold,
+    nndm,
     percent_nearer_than_prediction,
     plot_distance_curves,
     plot_variograms,
@@ -42,7 +43,7 @@ from spatialsplit.diagnostics import (
 )
 from spatialsplit.diagnostics.pairs import row_pairs
 from spatialsplit.diagnostics.sampling import sample_rows
-from spatialsplit.distances import geodesic_m
+from spatialsplit.distances import GEOD, geodesic_m
 from spatialsplit.errors import DataError
 from spatialsplit.folds import Places, QuadratKFold, fold_balance
 from spatialsplit.grids import PlanarGrid
@@ -214,6 +215,16 @@ def test_nearest_distances_agree_with_brute_force_on_the_ellipsoid(seed: int, n:
     assert nearest_other(Places(lon, lat)) == pytest.approx(brute.min(axis=1), abs=1e-4)
 
 
+def test_the_shortest_line_through_the_earth_is_not_taken_for_the_shortest_way() -> None:
+    """Of a ring of places 1,000 km away one is 3 m nearer along the ground, though others are so in a straight line."""
+    azimuth = np.arange(0.0, 360.0, 10.0)
+    for nearer in range(36):
+        length = np.where(np.arange(36) == nearer, 999_997.0, 1_000_000.0)
+        lon, lat, _ = GEOD.fwd(np.full(36, 10.0), np.full(36, 45.0), azimuth, length)
+        found = nearest_between(Places(np.array([10.0]), np.array([45.0])), Places(lon, lat))
+        assert found.tolist() == pytest.approx([999_997.0], abs=1e-4)
+
+
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.lists(st.floats(0, 1e6), min_size=1, max_size=40))
 def test_w_agrees_with_scipy(first: list[float], second: list[float]) -> None:
     assert wasserstein(np.array(first), np.array(second)) == pytest.approx(
@@ -282,6 +293,26 @@ def test_nearest_distances_agree_with_cast(case: dict[str, Any]) -> None:
     known |= {"points": len(places)}
     for name, value in expect.items():
         assert known[name] == pytest.approx(value, abs=1e-3, rel=1e-6), name
+
+
+@each_known_answer("geometry.json", "nearest", where=lambda case: "nndm" in case["id"])
+def test_neighbours_left_out_agree_with_cast(case: dict[str, Any]) -> None:
+    given_as, expect = case["input"], case["expect"]
+    prediction = Places(*np.array(given_as["prediction_points_m"]).T, planar=True)
+    found = nndm(places_of_case(given_as), prediction, min_train=given_as["min_train"])
+    assert found.distances.tolist() == pytest.approx(expect["distances"], abs=1e-3)
+    everything = set(range(len(found.pairs)))
+    left_out = [sorted(everything - set(train.tolist()) - set(test.tolist())) for train, test in found.pairs]
+    assert left_out == expect["left_out_besides_itself"]
+
+
+def test_neighbours_left_out_bring_the_curves_together() -> None:
+    """W after is smaller than W of leaving out single rows, and half of the rows train in every fold."""
+    places = scattered(150)
+    prediction = Places(places.east + 30_000, places.north, planar=True)
+    found, use = nndm(places, prediction), nearest_between(prediction, places)
+    assert wasserstein(found.distances, use) < 0.5 * wasserstein(nearest_other(places), use)
+    assert min(train.size for train, _ in found.pairs) >= 75
 
 
 def places_of_case(given_as: dict[str, Any]) -> Places:
@@ -407,6 +438,8 @@ def test_dissimilarity_agrees_with_brute_force() -> None:
         (lambda: nearest_between(scattered(1), scattered(0)), r"no row to measure to"),
         (lambda: wasserstein(np.zeros(0), np.zeros(1)), r"W of 0 and 1 distances"),
         (lambda: distance_curves(scattered(3), [], Places(np.zeros(1), np.zeros(1))), r"not in one plane"),
+        (lambda: nndm(scattered(3_001), scattered(3)), r"3,001 rows are not for nndm.*Use matched_folds"),
+        (lambda: nndm(scattered(9), scattered(3), min_train=1), r"Invalid min_train 1"),
         (lambda: matched_folds(scattered(3), scattered(3), 5), r"5 folds of 3 occupied places"),
     ],
 )

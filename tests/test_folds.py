@@ -273,6 +273,30 @@ def test_leaving_place_and_time_out_trains_on_neither() -> None:
     assert len(pairs) == PlaceTimeKFold(3, by="both").get_n_splits(table) == 9
 
 
+def test_places_and_times_are_dealt_out_apart() -> None:
+    """Places as by QuadratKFold with the same seed, times with the seed `{seed}#time`."""
+    table = survey_table(300)
+    by_time = [test.tolist() for _, test in PlaceTimeKFold(3, by="time", seed="s").split(table)]
+    years = QuadratKFold(3, seed="s#time").split(table[["warmth"]], groups=table["year"])
+    assert by_time == [test.tolist() for _, test in years]
+    by_place = [test.tolist() for _, test in PlaceTimeKFold(3, seed="s", grid=GRID).split(table)]
+    assert by_place == [test.tolist() for _, test in QuadratKFold(3, seed="s", grid=GRID).split(table)]
+
+
+def test_the_column_of_quadrats_counts_unless_a_grid_is_given() -> None:
+    table = survey_table(100).assign(quadratId=[f"q{i % 7}" for i in range(100)])
+    by_column = QuadratKFold(3).folds(table)
+    assert np.array_equal(by_column, QuadratKFold(3).folds(table, groups=table["quadratId"]))
+    assert np.array_equal(QuadratKFold(3, grid=GRID).folds(table), QuadratKFold(3, grid=GRID).folds(survey_table(100)))
+
+
+def test_a_class_with_fewer_rows_than_folds_leaves_no_empty_cell() -> None:
+    """Nobody can put two rows into three folds; only its chi-square counts."""
+    balance = fold_balance([[1, 3], [1, 3], [0, 3]])
+    assert balance.empty_cells == 0
+    assert balance.chi_square == pytest.approx(1.0)
+
+
 def test_leaving_time_out_keeps_years_whole() -> None:
     table = survey_table(300)
     check_no_quadrat_is_cut(list(PlaceTimeKFold(3, by="time").split(table)), table["year"].tolist())

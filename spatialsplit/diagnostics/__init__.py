@@ -20,6 +20,7 @@ from spatialsplit.diagnostics.nearest import (
     nearest_other_fold,
     wasserstein,
 )
+from spatialsplit.diagnostics.nndm import LeftOut, nndm
 from spatialsplit.diagnostics.pictures import plot_distance_curves, plot_variograms
 from spatialsplit.diagnostics.similarity import Applicability, Mess, applicability, mess
 from spatialsplit.diagnostics.variogram import Variogram, VariogramModel, variogram, variograms
@@ -28,6 +29,7 @@ __all__ = [
     "Applicability",
     "DistanceCurves",
     "FoldFlags",
+    "LeftOut",
     "MatchedFolds",
     "MatchedKFold",
     "Mess",
@@ -45,6 +47,7 @@ __all__ = [
     "nearest_between",
     "nearest_other",
     "nearest_other_fold",
+    "nndm",
     "percent_nearer_than_prediction",
     "plot_distance_curves",
     "plot_variograms",
