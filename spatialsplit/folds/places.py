@@ -182,7 +182,7 @@ def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
     [43.61, 43.7]
     """
     if groups is not None and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
-        pairs = np.asarray(groups, dtype=np.float64)
+        pairs = _numbers(groups, "groups")
         return Places(pairs[:, 0], pairs[:, 1], planar)
     if hasattr(X, "geometry") and hasattr(X, "crs"):
         return _of_geometry(X, planar)
@@ -229,8 +229,27 @@ def _of_columns(X: Any, planar: bool) -> Places:
                 "Rename the columns, or give groups=, an array of two columns with the places.",
             ]
         ) from None
-    east, north = (X.iloc[:, found[name]].to_numpy(dtype=np.float64, na_value=np.nan) for name in names)
+    east, north = (_numbers(_column(X, found[name]), f"column '{header[found[name]]}' of X") for name in names)
     return Places(east, north, planar)
+
+
+def _column(X: Any, position: int) -> Any:
+    """Give a column of any data frame; its missing values as NaN."""
+    if hasattr(X, "iloc"):
+        column = X.iloc[:, position]
+        return column.to_numpy(na_value=np.nan) if column.isna().any() else column
+    return X[list(X.columns)[position]]
+
+
+def _numbers(values: Any, where: str) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"The places in {where} are no numbers. They must be longitude and latitude, or easting and northing. "
+            "Turn them "
+            "into numbers, or give the quadrat of each row as one column."
+        ) from None
 
 
 def n_rows(X: Any) -> int:
