@@ -381,6 +381,15 @@ class TestLayouts:
         test = read(public / "observations_test.csv", ";")
         assert {int(row["observation_id"]) for row in [*train, *test]} == set(range(1000, 1012))
 
+    def test_glc2022_numbers_observations_of_another_key(self, flora: Path, tmp_path: Path) -> None:
+        """Records of any kind are a table of single observations; the layout leaves their keys out of its files."""
+        (tmp_path / "po.csv").write_bytes((flora / "po.csv").read_bytes())
+        more = '[surveys]\nkeys = ["glcID"]\n[output]\nlayout = "glc2022"\n[evaluation]\nmetric = "top_k_error"\n'
+        holdouts = '[[holdouts]]\nname = "test"\nshare = 0.1\n[[holdouts]]\nname = "val"\nshare = 0.1\n'
+        report = build_dataset(write_recipe(tmp_path, pa="po.csv", more=more, holdouts=holdouts), tmp_path / "d")
+        train = read(report.folder / "public" / "observations_train.csv", ";")
+        assert {row["subset"] for row in train} == {"train", "val"}
+
     def test_glc2022_refuses_a_survey_with_two_species(self, tmp_path: Path) -> None:
         write_csv(tmp_path / "pa.csv", PA_HEADER, four_quadrats())
         assert "more than one species" in problems(write_recipe(tmp_path, more='[output]\nlayout = "glc2022"\n'))

@@ -126,7 +126,11 @@ class Evidence:
     @cached_property
     def places(self) -> pd.DataFrame:
         """The surveys with their places: a row for each different one."""
-        return self.rows.drop_duplicates(["subset", "survey", "key", "lon", "lat"]).reset_index(drop=True)
+        rows = self.rows
+        keyed = rows[(rows["key"] != "") & (rows["survey"] != "")].drop_duplicates("survey").set_index("survey")["key"]
+        lacking = (rows["key"] == "") & rows["survey"].isin(keyed.index)  # a layout may leave the keys out of a file
+        rows = rows.assign(key=rows["key"].mask(lacking, rows["survey"].map(keyed)))
+        return rows.drop_duplicates(["subset", "survey", "key", "lon", "lat"]).reset_index(drop=True)
 
     @cached_property
     def quadrat_of_places(self) -> np.ndarray:
