@@ -8,7 +8,7 @@ NAME := virtual-flora
 WORK := dataset
 
 .DEFAULT_GOAL := help
-.PHONY: help dataset test check format bench env clean
+.PHONY: help dataset test check format bench leaderboard env clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,11 @@ dataset: $(READY)  ## make the virtual flora, build it as a dataset, and audit i
 	$(BIN)/spatialsplit build $(WORK)/input/recipe.toml --out $(WORK)/$(NAME) --force
 	$(BIN)/spatialsplit verify $(WORK)/$(NAME)
 	$(BIN)/spatialsplit audit $(WORK)/$(NAME)
+
+RASTERS := $(foreach name,elevation precipitation temperature,--raster $(WORK)/input/rasters/$(name).tif)
+
+leaderboard: dataset  ## run all baselines on the virtual flora
+	$(BIN)/python -m benchmarks.leaderboard --data $(WORK)/$(NAME) $(RASTERS) --out $(WORK)/leaderboard.md
 
 test: $(READY)  ## run the tests
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
