@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from spatialsplit.build.cleaning import make_cleaning, with_repeats
 from spatialsplit.columns import COLUMNS, darwin_core_columns, names_of
 from spatialsplit.crs import WGS84, count_outside_area_of_use
 from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError, shown
 from spatialsplit.layouts import files_of_layout
 from spatialsplit.occurrences import (
+    Cleaning,
     PresenceAbsence,
     RecordReader,
     RecordRules,
@@ -24,6 +26,7 @@ from spatialsplit.occurrences import (
     WideColumns,
     read_presence_absence,
 )
+from spatialsplit.occurrences.cleaning import COLUMN_OF
 from spatialsplit.occurrences.coordinates import Places
 from spatialsplit.occurrences.faults import CODES
 from spatialsplit.quadrats import Grid
@@ -90,13 +93,14 @@ def open_inputs(
     if problems:
         raise DataError(problems)
     species = SpeciesReader(floats=recipe.inputs.pa.float_species)
-    opened = _read_pa(recipe, sources["pa"], species, problems)
-    po = _open_po(recipe, sources.get("po"), species, problems)
+    clean = {role: make_cleaning(recipe, role, find) for role in sources}
+    opened = _read_pa(recipe, sources["pa"], species, clean["pa"], problems)
+    po = _open_po(recipe, sources.get("po"), species, clean.get("po"), problems)
     if problems and po is not None:
         problems.extend(_look_through(po, recipe, threads))
     if problems or opened is None:
         raise DataError(problems)
-    return OpenInputs(*opened, po)
+    return OpenInputs(*opened, with_repeats(po, threads) if po is not None else None)
 
 
 def dialect_of(recipe: Recipe, table: Input) -> Dialect:
@@ -108,6 +112,7 @@ def dialect_of(recipe: Recipe, table: Input) -> Dialect:
     known = [name for column in COLUMNS for name in names_of(column)]
     also = [*recipe.surveys.keys, *recipe.output.blind_columns, *table.columns.values()]
     further = [column for column in (recipe.draw.strata, recipe.po_filter.uncertainty_column) if column]
+    further.extend(COLUMN_OF.values())
     only = frozenset([*known, *also, *further, *(TERMS if asked is None else asked)])
     return dataclasses.replace(table.dialect(), only=only, only_in_darwin_core=asked is None)
 
@@ -120,7 +125,7 @@ def columns_of(source: TableInput, table: Input) -> dict[str, str]:
 
 
 def _read_pa(
-    recipe: Recipe, source: TableInput, species: SpeciesReader, problems: list[str]
+    recipe: Recipe, source: TableInput, species: SpeciesReader, cleaning: Cleaning | None, problems: list[str]
 ) -> tuple[PresenceAbsence, Surveys] | None:
     table = recipe.inputs.pa
     rules = RecordRules(
@@ -132,6 +137,7 @@ def _read_pa(
         suspect_above_m={"uncertainty_over_quadrat": recipe.grid().size_m},
         dates=table.dates(),
         decimal_comma=table.decimal == ",",
+        cleaning=cleaning,
         section="inputs.pa",
     )
     patterns = [table.species_columns] if isinstance(table.species_columns, str) else table.species_columns
@@ -140,7 +146,8 @@ def _read_pa(
         read, faults = read_presence_absence(
             source, rules, wide=wide, refine=mark_unprojectable(recipe.grid()), drop=table.drop
         )
-        surveys, more = group_surveys(read, survey_rules(recipe), table.drop)
+        dropped = sorted({*table.drop, *(cleaning.dropped if cleaning is not None else ())})
+        surveys, more = group_surveys(read, survey_rules(recipe), dropped)
         _check_reserved(read)
     except DataError as error:
         problems.extend(error.problems)
@@ -170,7 +177,11 @@ def _check_reserved(table: PresenceAbsence) -> None:
 
 
 def _open_po(
-    recipe: Recipe, source: TableInput | None, species: SpeciesReader, problems: list[str]
+    recipe: Recipe,
+    source: TableInput | None,
+    species: SpeciesReader,
+    cleaning: Cleaning | None,
+    problems: list[str],
 ) -> RecordReader | None:
     table = recipe.inputs.po
     if table is None or source is None:
@@ -184,6 +195,7 @@ def _open_po(
         suspect_above_m={"uncertainty_over_radius": recipe.po_filter.radius_m},
         dates=table.dates(),
         decimal_comma=table.decimal == ",",
+        cleaning=cleaning,
         section="inputs.po",
     )
     try:

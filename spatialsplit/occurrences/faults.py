@@ -28,10 +28,27 @@ REASONS = (
     "bad_date",
     "survey_coordinates",
     "survey_years",
+    "zero_coordinate",
+    "equal_coordinates",
+    "coarse_coordinate",
+    "near_centroid",
+    "outside_area",
+    "uncertain",
+    "uncertainty_missing",
+    "year_outside",
+    "absent",
+    "basis_of_record",
+    "flagged_issue",
+    "license",
+    "duplicate_row",
+    "duplicate_record",
 )
 """Every reason, in the order in which they are looked for."""
 
 DROPPABLE = REASONS[1:]
+
+CLEANABLE = REASONS[REASONS.index("zero_coordinate") :]
+"""The reasons of cleaning: rows that can be used, and that a recipe may not want."""
 
 CODES: Mapping[str, int] = {reason: code for code, reason in enumerate(REASONS)}
 
@@ -57,6 +74,23 @@ WHAT = {
         "Survey that merges more than one year",
         'The keys do not tell the years apart. Add the year: keys = ["patchID", "year", "dayOfYear"] under [surveys]',
     ),
+    "zero_coordinate": ("Coordinates 0, 0", "Missing coordinates end up there. Correct them"),
+    "equal_coordinates": ("Equal longitude and latitude", "One was likely copied from the other. Correct them"),
+    "coarse_coordinate": (
+        "Coordinates rounded to 0.1 degree or coarser",
+        "They name a cell, not a place. Correct them",
+    ),
+    "near_centroid": ("Place at a centroid", "Only the country or institution was likely known. Correct it"),
+    "outside_area": ("Place outside the area", "The recipe wants places inside its area. Correct it"),
+    "uncertain": ("Uncertainty above the limit", "The recipe wants places that are known better. Correct it"),
+    "uncertainty_missing": ("Missing uncertainty", "The recipe wants it to be known. Fill it in"),
+    "year_outside": ("Year out of the range", "The recipe wants years inside its range. Correct it"),
+    "absent": ("Absence", "A record is a species that was seen. Correct its occurrenceStatus"),
+    "basis_of_record": ("Unwanted basis of record", "The recipe lists those it wants. Extend the list"),
+    "flagged_issue": ("Unwanted issue", "The recipe lists the flags it does not want. Shorten the list"),
+    "license": ("Licence that is not allowed", "The recipe lists those it allows. Extend the list"),
+    "duplicate_row": ("Row that repeats another in every cell", "Each is there once. Remove it"),
+    "duplicate_record": ("Record that repeats another's species, place and day", "Each is there once. Remove it"),
 }
 """For each reason: what is wrong, and what must hold and what to do."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,10 @@ from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84, is_ballpark, is_degrees
 from spatialsplit.errors import DataError, shown
 from spatialsplit.occurrences.cells import Distinct, SpeciesReader, cell_texts, judge_key
+from spatialsplit.occurrences.cleaning import COLUMN_OF, Cleaning
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
 from spatialsplit.occurrences.dates import DateRules, Days, read_days
-from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
+from spatialsplit.occurrences.faults import CODES, REASONS, WHAT, Faults, first_of
 from spatialsplit.tables import Batch, OutputColumn, TableInput
 from spatialsplit.tables.writing import is_cell
 
@@ -53,6 +55,8 @@ class RecordRules:
         How dates are written.
     decimal_comma : bool
         Whether 5,5 is five and a half in coordinates and uncertainties.
+    cleaning : Cleaning, optional
+        Which rows are not wanted though they could be used.
     section : str
         The recipe's section, for messages.
     """
@@ -67,6 +71,7 @@ class RecordRules:
     with_days: bool = True
     dates: DateRules = field(default_factory=DateRules)
     decimal_comma: bool = False
+    cleaning: Cleaning | None = None
     section: str = "inputs.po"
 
 
@@ -153,6 +158,8 @@ class RecordReader:
         wanted = ["lon", "lat", *keys, *(["speciesId"] if with_species and rules.species else [])]
         if rules.uncertainty:
             wanted.append(rules.uncertainty)
+        if rules.cleaning is not None:
+            wanted.extend(name for name in rules.cleaning.columns() if name not in wanted)
         further = ("date", "year", "dayOfYear") if rules.with_days else ()
         optional = [name for name in (*further, "geoUncertaintyInM") if name not in wanted]
         self.found = find_columns(source.header, wanted, rules.columns, optional=optional, where=source.name)
@@ -239,9 +246,8 @@ class RecordReader:
         species = self._species(batch, reasons)
         _mark(reasons, days.reasons)
         uncertainty = self._uncertainty(batch, reasons)
-        return CheckedBatch(
-            batch, places, reasons, keys, species, days, uncertainty, self._suspicions(batch, places, days)
-        )
+        suspicions = self._suspicions(batch, places, days) | self._clean(batch, places, days, reasons)
+        return CheckedBatch(batch, places, reasons, keys, species, days, uncertainty, suspicions)
 
     def _key(self, batch: Batch, name: str, days: Days, reasons: Codes) -> pa.StringArray:
         if name in self._derived:
@@ -269,6 +275,20 @@ class RecordReader:
             return None
         values, _ = parse_numbers(self._number_cells(batch, self.rules.uncertainty))
         return np.where(np.isfinite(values) & (values > 0), values, 0.0)
+
+    def _clean(self, batch: Batch, places: Places, days: Days, reasons: Codes) -> dict[str, int]:
+        """Mark the rows that are not wanted, and count those that are only flagged."""
+        flagged: dict[str, int] = {}
+        cleaning = self.rules.cleaning
+        if cleaning is None:
+            return flagged
+        cells = partial(self._number_cells, batch)
+        for reason, rows in cleaning.found(places, days, cells, (batch.file, batch.first_row)):
+            if cleaning.policies[reason] == "flag":
+                flagged[reason] = int(np.count_nonzero(rows & (reasons == 0)))
+            else:
+                reasons[rows & (reasons == 0)] = CODES[reason]
+        return flagged
 
     def _suspicions(self, batch: Batch, places: Places, days: Days) -> dict[str, int]:
         found = {
@@ -326,7 +346,9 @@ class RecordReader:
             "missing_species": ["speciesId"],
             "bad_species": ["speciesId"],
             "bad_date": [name for name in ("date", "year", "dayOfYear") if name in self.found],
-        }[reason]
+            "year_outside": [name for name in ("year", "date") if name in self.found],
+            **{each: [name] for each, name in COLUMN_OF.items()},
+        }.get(reason, ["lon", "lat"])
         cells = [(name, checked.batch.column(self.found[name])[row].as_py()) for name in asked if name in self.found]
         if len(cells) == 1:
             return shown(cells[0][1]) if cells[0][1] not in (None, "") else "empty"
@@ -335,7 +357,8 @@ class RecordReader:
     def problems(self, dropped: Sequence[str] = ()) -> list[str]:
         """Word everything that forbids the use of this table, a line each."""
         self._hint()
-        problems = self.faults.problems(dropped)
+        cleaning = self.rules.cleaning
+        problems = self.faults.problems({*dropped, *(cleaning.dropped if cleaning is not None else ())})
         fine = self.faults.n_rows - self.faults.total()
         if (
             not is_degrees(self.rules.crs)
@@ -380,7 +403,7 @@ class RecordReader:
     def warnings(self) -> list[str]:
         """Say what looks odd but was used as it is, a line each."""
         lines = [
-            WARNINGS[name].format(n=f"{count:,}", where=self.source.name)
+            _warning(name).format(n=f"{count:,}", where=self.source.name)
             for name, count in sorted(self.suspicions.items())
         ]
         if is_ballpark(self.rules.crs):
@@ -404,6 +427,13 @@ WARNINGS = {
     ),
 }
 """For each suspicion, what is said of it."""
+
+
+def _warning(name: str) -> str:
+    """Give what is said of a suspicion, or of a reason whose rows are only flagged."""
+    if name in WARNINGS:
+        return WARNINGS[name]
+    return f"{{n}} rows of {{where}} are flagged and used: {WHAT[name][0].lower()} ({name})."
 
 
 def derived_keys(header: Sequence[str], rules: RecordRules) -> frozenset[str]:

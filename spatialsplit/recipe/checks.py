@@ -12,7 +12,7 @@ from typing import Any
 from spatialsplit.columns import ALLOWED_IN_BLIND
 from spatialsplit.crs import read_crs
 from spatialsplit.draw import check_word
-from spatialsplit.errors import DataError, nearest_name
+from spatialsplit.errors import DataError, first_few, nearest_name
 from spatialsplit.occurrences import DROPPABLE
 from spatialsplit.recipe.sections import Input, Recipe
 
@@ -34,6 +34,7 @@ def check_recipe(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
         _check_holdouts,
         _check_draw,
         _check_inputs,
+        _check_clean,
         _check_evaluation,
         _check_output,
     )
@@ -135,12 +136,18 @@ def _check_inputs(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def _check_clean(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
+    tables = (recipe.inputs.pa, recipe.inputs.po)
+    return list(recipe.clean.complaints({reason for table in tables if table is not None for reason in table.drop}))
+
+
 def _check_table(role: str, table: Input) -> Iterator[str]:
     for reason in table.drop:
         if reason not in DROPPABLE:
             near = nearest_name(reason, DROPPABLE)
             hint = f" Did you mean '{near}'?" if near else ""
-            yield f"Unknown reason '{reason}' in drop under [inputs.{role}]. Known: {', '.join(DROPPABLE)}.{hint}"
+            known = first_few(DROPPABLE, shown=11)
+            yield f"Unknown reason '{reason}' in drop under [inputs.{role}]. Known: {known}.{hint}"
     if (table.layout == "wide") != (table.species_columns is not None):
         yield (
             f"layout = 'wide' and species_columns belong together under [inputs.{role}]: a wide table has a column a "

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from spatialsplit.errors import nearest_name, shown
+from spatialsplit.errors import first_few, nearest_name, shown
 from spatialsplit.recipe.sections import Recipe
 
 Place = tuple[str | int, ...]
@@ -65,7 +65,7 @@ def _complaint(place: Place, found: list[dict[str, Any]], where: str) -> str:
         known = _known_keys(names[:-1])
         near = nearest_name(key, known)
         hint = f" Did you mean '{near}'?" if near else ""
-        return f"Unknown key '{shown(key)}' in {_section(place, where)}. Known: {', '.join(known)}.{hint}"
+        return f"Unknown key '{shown(key)}' in {_section(place, where)}. Known: {first_few(known, shown=20)}.{hint}"
     if fault["type"] == "missing":
         return (
             f"Missing key '{key}' in {_section(place, where)}. A recipe needs name, seed, [inputs.pa] with a path, "

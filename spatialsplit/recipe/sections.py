@@ -15,6 +15,7 @@ from spatialsplit.draw import DrawRules, Holdout, commitment
 from spatialsplit.errors import RecipeError
 from spatialsplit.occurrences import DateRules
 from spatialsplit.quadrats import Grid, grid_named
+from spatialsplit.recipe.cleaning import CleanSection
 from spatialsplit.surveys import SurveyRules
 from spatialsplit.tables import Dialect
 
@@ -160,6 +161,7 @@ class Recipe(_Section):
     inputs: Inputs
     surveys: SurveySection = SurveySection()
     quadrats: QuadratSection = QuadratSection()
+    clean: CleanSection = CleanSection()
     holdouts: Annotated[list[HoldoutSection], Field(min_length=1)]
     draw: DrawSection = DrawSection()
     po_filter: PoFilterSection = PoFilterSection()
@@ -227,6 +229,7 @@ class Recipe(_Section):
             if table is not None:
                 paths = [table["path"]] if isinstance(table["path"], str) else table["path"]
                 table["path"] = [Path(path).name if Path(path).is_absolute() else path for path in paths]
+        content["clean"] = self.clean.resolved()
         grid = self.grid()
         content["quadrats"] = {"grid": grid.preset, "crs": grid.crs, "size_m": grid.size_m, "origin": list(grid.origin)}
         return content
