@@ -39,6 +39,7 @@ FLOORS: dict[int, set[str]] = {
 
 SAME_FLOOR: dict[str, set[str]] = {
     "balance": {"draw"},
+    "tables": {"crs"},
     "occurrences": {"distances"},
     "surveys": {"occurrences"},
     "recipe": {"draw", "occurrences", "quadrats", "surveys"},

@@ -19,6 +19,7 @@ from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
 from spatialsplit.tables.packing import ZIP
 from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, is_parquet, parquet_facts
+from spatialsplit.tables.points import GeoPackageFile, is_geopackage, open_parquet
 
 FOREIGN = {
     b"SQLi": "a database",
@@ -77,7 +78,8 @@ class TableInput:
     Parameters
     ----------
     paths : path or sequence of paths
-        CSV (plain, gz, bz2, alone in a zip), Darwin Core archives or Parquet files, or folders of Parquet files.
+        CSV (plain, gz, bz2, alone in a zip), Darwin Core archives, Parquet, GeoParquet or GeoPackage files, or folders
+        of Parquet files.
     dialect : Dialect, optional
     batch_bytes : int
         How much is read at once. The result does not depend on it.
@@ -263,7 +265,9 @@ def read_table(paths: Path | str | Sequence[Path | str], dialect: Dialect | None
 def _open(path: Path, dialect: Dialect) -> TableFile:
     start = _start(path)
     if is_parquet(start) or path.suffix == ".parquet":
-        return ParquetFile(path, dialect)
+        return open_parquet(path, dialect)
+    if is_geopackage(path):
+        return GeoPackageFile(path, dialect)
     if start == ZIP:
         return open_zip(path, dialect)
     if start in FOREIGN:
