@@ -68,6 +68,20 @@ def test_a_point_moved_by_a_hexagon_is_in_the_next_hexagon(east_cm: int, north_c
     assert (2 * column + row % 2)[1] - (2 * column + row % 2)[0] == 2 * across + up
 
 
+def test_slanting_edges_of_hexagons_belong_to_the_eastern_one() -> None:
+    """Of points just as near to a centre and its north-eastern one; and to its north-western one, which loses."""
+    grid, height = HexagonGrid("EPSG:3035", 3_000), 259_808
+    north = np.arange(86_000, 173_000)
+    twice = (150_000**2 + height**2) - 2 * height * north
+    north = north[twice % 300_000 == 0]
+    east = (150_000**2 + height**2 - 2 * height * north) // 300_000
+    assert north.size
+    column, row = grid.locate(east / 100, north / 100)
+    assert (set(column), set(row)) == ({0}, {1})
+    column, row = grid.locate(-east / 100, north / 100)
+    assert (set(column), set(row)) == ({0}, {0})
+
+
 def test_a_hexagon_does_not_depend_on_the_other_points() -> None:
     dice = np.random.default_rng(1)
     lon, lat = dice.uniform(5, 15, 300), dice.uniform(45, 55, 300)
