@@ -229,6 +229,11 @@ def test_each_quadrat_lies_in_one_larger_quadrat(lon: float, lat: float, factor:
     assert parent_label(grid, grid.assign(*at).labels[0], factor) == coarser(grid, factor).assign(*at).labels[0]
 
 
+def test_nesting_goes_down_west_and_south_of_the_origin_too() -> None:
+    label = parent_label(Grid("EPSG:6933", 5_000), "CRS6933RES5000mN-5000E-25000", 4)
+    assert label == "CRS6933RES20000mN-20000E-40000"
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
