@@ -241,6 +241,14 @@ class TestGbifDownloads:
         table = read_table(data_folder() / "gbif_dwca" / "beetles_occurrence.txt")
         assert sum(any('"' in cell for cell in row.values()) for row in table.to_pylist()) == 744
 
+    def test_a_quotation_mark_at_the_start_of_a_cell_opens_nothing(self, tmp_path: Path) -> None:
+        """It is never closed, and the rest of the file is no part of the cell; other tables can say the same."""
+        rows = 'gbifID\tlocality\tspecies\n1\t"Le Bois\tAbies\n2\t"a" b\tFagus\n'
+        (tmp_path / "occurrence.txt").write_text(rows)
+        (tmp_path / "other.tsv").write_text(rows.replace("gbifID", "id"))
+        for path, quoted in ((tmp_path / "occurrence.txt", None), (tmp_path / "other.tsv", False)):
+            assert [row["locality"] for row in rows_of(path, Dialect(quoted=quoted))] == ['"Le Bois', '"a" b']
+
     def test_only_the_terms_that_matter_are_read_where_it_is_asked(self) -> None:
         path = data_folder() / "gbif_dwca" / "beetles_occurrence.txt"
         source = TableInput(path, Dialect(only=frozenset(TERMS), only_in_darwin_core=True))
