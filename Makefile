@@ -8,7 +8,7 @@ NAME := virtual-flora
 WORK := dataset
 
 .DEFAULT_GOAL := help
-.PHONY: help dataset test check format bench leaderboard env clean
+.PHONY: help dataset test check format bench leaderboard golden env clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ check: $(READY)  ## look at format, lint and types
 bench: $(READY)  ## run the benchmarks, some by name: make bench NAMES="po_filter quadrats"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
 	$(BIN)/python -m benchmarks $(NAMES)
+
+golden: dataset  ## take the sample dataset of today as the golden one: a breaking change
+	cp $(WORK)/$(NAME)/manifest.json $(WORK)/$(NAME)/SHA256SUMS data_manifests/$(NAME)/
 
 format: $(READY)  ## format the code
 	$(BIN)/ruff format .

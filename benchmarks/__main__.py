@@ -11,7 +11,7 @@ import sys
 
 from benchmarks.measuring import machine
 
-NAMES = ("po_filter", "quadrats", "build", "filter_process", "start_up", "scoring", "rasters", "forest")
+NAMES = ("po_filter", "quadrats", "build", "filter_process", "start_up", "scoring", "rasters", "forest", "validation")
 
 
 def main() -> None:

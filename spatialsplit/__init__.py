@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spatialsplit.audit import AuditReport, audit_dataset, audit_tables
     from spatialsplit.build import BuildOptions, BuildReport, build_dataset
+    from spatialsplit.diagnostics import distance_curves, suggest_size
     from spatialsplit.distances import Sites, geodesic_m
     from spatialsplit.draw import Draw, DrawRules, Holdout, Occupied, draw_quadrats, quadrat_number
     from spatialsplit.errors import (
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         SpatialSplitError,
         SubmissionError,
     )
+    from spatialsplit.folds import BufferedLeaveOneOut, Checkerboard, LeaveQuadratOut, PlaceTimeKFold, QuadratKFold
+    from spatialsplit.grids import HexagonGrid, PlanarGrid, PolygonGrid
     from spatialsplit.manifest import read_manifest, verify_dataset
     from spatialsplit.metrics import f1_samples, fathomnet_score, jaccard_fbeta, top_k_error
     from spatialsplit.po_filter import HoldoutSites, PoFilter
@@ -52,6 +55,7 @@ _HOMES = {
     "build": ("BuildOptions", "BuildReport", "build_dataset"),
     "distances": ("Sites", "geodesic_m"),
     "draw": ("Draw", "DrawRules", "Holdout", "Occupied", "draw_quadrats", "quadrat_number"),
+    "diagnostics": ("distance_curves", "suggest_size"),
     "errors": (
         "DataError",
         "ManifestError",
@@ -61,6 +65,8 @@ _HOMES = {
         "SpatialSplitError",
         "SubmissionError",
     ),
+    "folds": ("BufferedLeaveOneOut", "Checkerboard", "LeaveQuadratOut", "PlaceTimeKFold", "QuadratKFold"),
+    "grids": ("HexagonGrid", "PlanarGrid", "PolygonGrid"),
     "manifest": ("read_manifest", "verify_dataset"),
     "metrics": ("f1_samples", "fathomnet_score", "jaccard_fbeta", "top_k_error"),
     "po_filter": ("HoldoutSites", "PoFilter"),

@@ -5,7 +5,7 @@ A split is a table (`surveyId, quadratId, subset`) and the rules that made it. N
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,6 +129,22 @@ class Split:
         return pa.table(
             {"surveyId": self.surveys.ids[kept], "quadratId": labels, "subset": pa.array(self.subset[kept].tolist())}
         )
+
+    def indices(
+        self, *, test: str | None = None, train: Sequence[str] | None = None
+    ) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """Give the split as scikit-learn takes it for `cv=`: one pair (train, test) of positions in `surveys`.
+
+        Parameters
+        ----------
+        test : str, optional
+            The subset to test on: `val` where there is one, else `test`.
+        train : sequence of str, optional
+            The subsets to train on: `train`, unless said.
+        """
+        from spatialsplit.folds.subsets import subset_indices
+
+        return subset_indices(self.subset, test=test, train=train)
 
     def in_subset(self, name: str) -> npt.NDArray[np.int64]:
         """Give the positions of the surveys of one subset."""

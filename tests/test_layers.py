@@ -42,6 +42,7 @@ SAME_FLOOR: dict[str, set[str]] = {
     "tables": {"crs"},
     "occurrences": {"distances"},
     "surveys": {"occurrences"},
+    "split": {"folds"},
     "recipe": {"draw", "occurrences", "quadrats", "surveys"},
     "grids": {"folds"},
     "cli": {"__init__"},

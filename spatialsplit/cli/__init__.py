@@ -44,6 +44,7 @@ COMMANDS: dict[str, Entry] = {
     "patches": Entry("rasters", "Cut patches of a raster round points."),
     "baseline": Entry("baselines", "Run a published baseline on a dataset."),
     "export": Entry("exporting", "Write files for a competition platform."),
+    "suggest-size": Entry("diagnostics", "Suggest how large quadrats should be."),
     "synth": Entry("synthesis", "Make a virtual flora to try things on."),
     "new-seed": Entry("steps", "Make a strong seed."),
 }
