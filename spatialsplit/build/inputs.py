@@ -112,7 +112,9 @@ def dialect_of(recipe: Recipe, table: Input) -> Dialect:
     known = [name for column in COLUMNS for name in names_of(column)]
     also = [*recipe.surveys.keys, *recipe.output.blind_columns, *table.columns.values()]
     further = [column for column in (recipe.draw.strata, recipe.po_filter.uncertainty_column) if column]
-    further.extend(COLUMN_OF.values())
+    further.extend(
+        column for reason, column in COLUMN_OF.items() if getattr(recipe.clean, reason) or reason in table.drop
+    )
     only = frozenset([*known, *also, *further, *(TERMS if asked is None else asked)])
     return dataclasses.replace(table.dialect(), only=only, only_in_darwin_core=asked is None)
 
