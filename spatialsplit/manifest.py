@@ -226,7 +226,7 @@ def verify_dataset(folder: Path | str) -> list[str]:
     for name, entry in outputs.items():
         try:
             problems.extend(_check_output(folder, name, entry))
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, ValueError):
             problems.append(f"{MANIFEST} does not say of {shown(name)} what it must. It was damaged.")
     return problems
 

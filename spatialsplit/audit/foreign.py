@@ -16,7 +16,7 @@ from spatialsplit.audit.grid_search import find_grid
 from spatialsplit.audit.grids import Grid, projection
 from spatialsplit.audit.report import AuditReport
 from spatialsplit.audit.tables import Table, Unreadable, open_table
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, shown
 
 _SURVEY_KEYS = ("patchID", "dayOfYear")
 Paths = str | Path | Sequence[str | Path]
@@ -87,7 +87,7 @@ def _opened(tables: Mapping[str, Paths]) -> dict[str, list[Table]]:
                 opened.setdefault(role, []).append(table)
                 problems += _without_place(table)
             except Unreadable as error:
-                problems.append(f"{error}. Give a CSV or Parquet file.")
+                problems.append(f"{shown(error, longest=300)}. Give a CSV or Parquet file.")
     if problems:
         raise DataError(problems)
     return opened
@@ -107,7 +107,7 @@ def _without_place(table: Table) -> list[str]:
     if table.has("lon", "lat"):
         return []
     return [
-        f"{table.name} has no longitude and latitude among its columns {', '.join(table.header[:8])}. "
+        f"{table.name} has no longitude and latitude among its columns {', '.join(map(shown, table.header[:8]))}. "
         "Name them lon and lat."
     ]
 
@@ -145,7 +145,7 @@ def _with_roles(table: Table, role: str) -> pd.DataFrame:
     try:
         rows = survey_rows(table, f"pa_{role}", keys, subset=role, own_subset=True)
     except Unreadable as error:
-        raise DataError(f"{error}. Give a CSV or Parquet file.") from None
+        raise DataError(f"{shown(error, longest=300)}. Give a CSV or Parquet file.") from None
     labelled = "" if table.has("speciesId") else "_blind"
     rows["role"] = "pa_" + rows["subset"].astype(str) + labelled
     if keys and not _own_ids(table):

@@ -7,6 +7,7 @@ and columns are read there; without one the standard names, and those of GeoLife
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,7 +166,56 @@ def _manifest(folder: Path, broken: dict[str, str]) -> dict[str, Any] | None:
     if not isinstance(said, dict):
         broken[MANIFEST] = "manifest.json cannot be read: it holds no object"
         return None
-    return said
+    manifest: dict[str, Any] = _of_the_kinds(said, _KINDS)
+    return manifest
+
+
+_NUMBER = (int, float)
+_KINDS = {
+    "seed": {"kind": str, "value": str, "sha256": str},
+    "recipe": {
+        "seed": str,
+        "surveys": {"keys": [str]},
+        "po_filter": {"radius_m": _NUMBER, "around": [str], "uncertainty_column": str, "whole_quadrats": bool},
+        "output": {"blind_columns": [str]},
+    },
+    "grid": {"preset": str, "crs": str, "size_m": _NUMBER, "origin": [_NUMBER]},
+    "draw": {
+        **dict.fromkeys(("method", "share_of", "strata", "remainder", "seed_suffix"), str),
+        "assignment": {"quadrats": str, "extend": str},
+        "holdouts": [{"name": str, "share": _NUMBER}],
+        "public_share": _NUMBER,
+    },
+    "steps": [{"step": str, "in": int, "kept": int, "dropped": {"*": int}}],
+    "outputs": {
+        "*": {
+            **dict.fromkeys(("role", "sha256", "separator", "content_sha256"), str),
+            **dict.fromkeys(("bytes", "rows"), int),
+            "columns": [{"name": str, "means": str, "type": str}],
+        }
+    },
+}
+"""The kinds of what a manifest says, where a check uses it; `*` stands for any key."""
+
+
+def _of_the_kinds(part: Any, kinds: Any) -> Any:
+    """Give a part of the manifest without what is of another kind than it must be: that counts as not said."""
+    if isinstance(kinds, dict):
+        wanted = dict.fromkeys(part, kinds["*"]) if "*" in kinds else kinds
+        return {
+            key: value if value is None or key not in wanted else _of_the_kinds(value, wanted[key])
+            for key, value in part.items()
+            if value is None or key not in wanted or _is_of(value, wanted[key])
+        }
+    if isinstance(kinds, list):
+        return [_of_the_kinds(each, kinds[0]) for each in part if _is_of(each, kinds[0])]
+    return part
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+        return kind is bool and isinstance(value, bool)
+    return isinstance(value, kind if isinstance(kind, type | tuple) else type(kind))
 
 
 def _find_tables(published: Published) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from spatialsplit.audit.words import recognise
 SEPARATORS = (",", ";", "\t")
 _BLOCK_BYTES = 16 << 20
 _HEADER_BYTES = 1 << 20
-_FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, ValueError)
+_FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error, ValueError)
 
 
 class Unreadable(Exception):
