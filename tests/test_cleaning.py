@@ -206,6 +206,13 @@ class TestPolicies:
             report = build_dataset(recipe, tmp_path / f"d{radius}")
             assert step_of(report, "read_po")["dropped"] == {"near_centroid": n}
 
+    def test_the_first_and_the_last_year_are_inside(self, tmp_path: Path) -> None:
+        """And a row without a year is not outside."""
+        rows = [f"{year},{year}-06-01,9.5,45.1,1,,,,," for year in (1989, 1990, 2022, 2023)] + ["0,,9.5,45.1,1,,,,,"]
+        report = build_dataset(put(tmp_path, rows, 'year_outside = "drop"\nyears = [1990, 2022]'), tmp_path / "d")
+        kept = [row["gbifID"] for row in table(report.folder / "public" / "PO_train.csv")]
+        assert kept == ["1990", "2022", "0"]
+
 
 class TestRepeats:
     """The first in the file's order stays."""
