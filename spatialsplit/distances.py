@@ -37,6 +37,9 @@ MAP_CELLS = 1 << 22
 FINEST_DEGREES = 1e-6
 """The smallest cell: the column of any longitude fits an integer of 32 bits."""
 
+SMALL_BOX_CELLS = 64
+"""Boxes of at most so many cells are marked cell by cell."""
+
 CHUNK_ROWS = 1 << 16
 
 
@@ -244,18 +247,38 @@ class _Surroundings:
         return _whole(np.clip((lat - self.south) * self.rows_per_degree, 0, self.n_rows - 1))
 
     def _mark(self, west: Floats, east: Floats, south: Floats, north: Floats) -> None:
-        """Mark each box by its four corners in a difference array: two running sums make the bitmap."""
-        corners = np.zeros((self.n_rows + 1, self.n_columns + 1), dtype=np.int32)
+        """Mark the cells of each box."""
+        self.marked = np.zeros(self.n_rows * self.n_columns, dtype=bool)
         for left, right, south_side, north_side in self._pieces(west, east, south, north):
-            first, last = self._column(left), self._column(right) + 1
-            bottom, top = self._row(south_side), self._row(north_side) + 1
-            np.add.at(corners, (bottom, first), 1)
-            np.add.at(corners, (bottom, last), -1)
-            np.add.at(corners, (top, first), -1)
-            np.add.at(corners, (top, last), 1)
+            if not len(left):
+                continue
+            first, last = self._column(left), self._column(right)
+            bottom, top = self._row(south_side), self._row(north_side)
+            width, height = int((last - first).max()) + 1, int((top - bottom).max()) + 1
+            if width * height <= SMALL_BOX_CELLS:
+                self._mark_small(first, last, bottom, top, width, height)
+            else:
+                self._mark_by_sums(first, last, bottom, top)
+
+    def _mark_small(
+        self, first: Integers, last: Integers, bottom: Integers, top: Integers, width: int, height: int
+    ) -> None:
+        """Mark boxes of few cells: the same cell of all boxes at once."""
+        for up in range(height):
+            row = np.minimum(bottom + up, top) * self.n_columns
+            for right in range(width):
+                self.marked[row + np.minimum(first + right, last)] = True
+
+    def _mark_by_sums(self, first: Integers, last: Integers, bottom: Integers, top: Integers) -> None:
+        """Mark boxes of many cells by their four corners: two running sums make the bitmap."""
+        corners = np.zeros((self.n_rows + 1, self.n_columns + 1), dtype=np.int32)
+        np.add.at(corners, (bottom, first), 1)
+        np.add.at(corners, (bottom, last + 1), -1)
+        np.add.at(corners, (top + 1, first), -1)
+        np.add.at(corners, (top + 1, last + 1), 1)
         np.cumsum(corners, axis=0, out=corners)
         np.cumsum(corners, axis=1, out=corners)
-        self.marked = np.ascontiguousarray(corners[:-1, :-1] > 0).ravel()
+        self.marked |= (corners[:-1, :-1] > 0).ravel()
 
     def _pieces(
         self, west: Floats, east: Floats, south: Floats, north: Floats
