@@ -201,7 +201,7 @@ def check_shape(part: Any, shape: Any, folder: Path, place: str = "") -> None:
     elif isinstance(shape, dict):
         wanted = dict.fromkeys(part, shape["*"]) if "*" in shape else shape
         for key, inner in wanted.items():
-            check_shape(part.get(key), inner, folder, f"{place}.{key}".lstrip("."))
+            check_shape(part.get(key, ...), inner, folder, f"{place}.{key}".lstrip("."))
 
 
 def verify_dataset(folder: Path | str) -> list[str]:

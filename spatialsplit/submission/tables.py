@@ -16,6 +16,8 @@ from numbers import Integral, Real
 from typing import Any
 
 LARGEST_CELL = 100_000_000  # the csv module's own limit, 131,072, is less than a list of 25,000 species
+LARGEST_FILE = 1 << 29  # bytes: whoever sends more does not send a submission, and must not fill the memory
+MOST_ROWS = 2_000_000
 SEPARATORS = {",": "','", ";": "';'", "\t": "a tab"}
 
 
@@ -71,7 +73,10 @@ def as_table(source: Any, separators: str = ",") -> Table:
 def read_csv(path: str | os.PathLike[str], separators: str = ",") -> Table:
     """Read a CSV file strictly; what is wrong with it is in the table's `faults`."""
     with open(path, "rb") as file:
-        content = file.read()
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        fault = f"the file has more than {LARGEST_FILE:,} bytes. It must be smaller: a row for each id, and no more."
+        return Table([], [], [], "line", [("file", fault)])
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -111,6 +116,9 @@ def table_from_csv(text: str, separators: str = ",") -> Table:
         return table
     places: list[int] = []
     for line, cells in records:
+        if len(places) + len(table.cut_ids) == MOST_ROWS:
+            table.faults.append(("file", f"line {line}: more than {MOST_ROWS:,} rows. There must be one for each id."))
+            break
         if len(cells) == len(table.names):
             places.append(line)
             table.rows.append([cell.strip() for cell in cells])
@@ -145,8 +153,10 @@ def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterat
             if len(cells) > 1 or (cells and cells[0].strip()):
                 yield before + 1, cells
             before = reader.line_num
-    except csv.Error:
-        faults.append(("file", f"line {before + 1}: a quotation mark is opened and not closed, or followed by text."))
+    except csv.Error as error:
+        too_long = f"a cell has more than {LARGEST_CELL:,} characters. A quotation mark that is not closed looks so."
+        unclosed = "a quotation mark is opened and not closed, or followed by text."
+        faults.append(("file", f"line {before + 1}: {too_long if 'limit' in str(error) else unclosed}"))
     finally:
         csv.field_size_limit(former_limit)
 
