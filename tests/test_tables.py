@@ -28,6 +28,8 @@ from tests.strategies import cells, quick
 two_columns = st.lists(st.tuples(cells, cells), min_size=1, max_size=20)
 separators = st.sampled_from([",", ";", "\t"])
 
+PACKED = gzip.compress(b"a,b\n" + b"1,2\n" * 9999, mtime=0)
+
 
 def put(path: Path, content: bytes | str) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -212,8 +214,8 @@ class TestWhatCannotBeRead:
             ("t.csv", "a,b\n1,2\n".encode("utf-16-le"), "has NUL bytes in its header"),
             ("t.csv", b'a,b\n1,2\n3,"4\n5,6\n', "opened in the row on line 3 and never closed"),
             ("t.csv", b'a,"b\n' + b"1,2\n" * 99_999, "The header of t.csv cannot be read (field larger than"),
-            ("t.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9999, mtime=0)[:-9], "cannot be read to its end"),
-            ("t.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9999, mtime=0)[:60] + b"\xff" * 99, "cannot be read to its end"),
+            ("t.csv.gz", PACKED[:-9], "cannot be read to its end"),
+            ("t.csv.gz", PACKED[:60] + b"\xff" * 99, "cannot be read to its end"),
             ("t.csv.gz", b"a,b\n1,2\n", "cannot be read to its end (Not a gzipped file"),
             ("t.parquet", b"", "cannot be read as Parquet (Parquet file size is 0 bytes). It may be truncated"),
             ("t.parquet", b"PAR1" + b"x" * 99, "cannot be read as Parquet"),
