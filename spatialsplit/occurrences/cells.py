@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.errors import DataError, shown
 from spatialsplit.occurrences.faults import CODES
+from spatialsplit.tables.csv_text import cast_to_text
 
 WHOLE = re.compile(r"[0-9]+")
 WHOLE_AS_FLOAT = re.compile(r"([0-9]+)\.0*")
@@ -39,18 +39,8 @@ def cell_texts(array: pa.Array) -> pa.StringArray:
         values = array.to_pylist()
         return pa.array([_float_text(value) for value in values], pa.string())
     if not pa.types.is_string(array.type):
-        array = _cast_to_text(array)
+        array = cast_to_text(array)
     return pc.utf8_trim_whitespace(array.fill_null(""))
-
-
-def _cast_to_text(array: pa.Array) -> pa.StringArray:
-    try:
-        return array.cast(pa.string())
-    except pa.ArrowException:  # lists, structures, bytes that are no text
-        raise DataError(
-            f"A column that is needed has cells of the type {shown(array.type)}, which are no text and no numbers. "
-            "Write the table again with one value a cell."
-        ) from None
 
 
 def _float_text(value: float | None) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spatialsplit.errors import DataError, shown
+
 
 def header_line(names: Sequence[str], separator: str) -> str:
     """Give the header of a CSV, with its line break."""
@@ -25,8 +27,25 @@ def as_text(array: pa.Array, decimals: int | None = None) -> pa.StringArray:
     if decimals is not None and pa.types.is_floating(array.type):
         array = _decimal(array, decimals)
     if not pa.types.is_string(array.type):
-        array = array.cast(pa.string())
+        array = cast_to_text(array)
     return array.fill_null("") if array.null_count else array
+
+
+def cast_to_text(array: pa.Array) -> pa.StringArray:
+    """Give cells of any type as text, missing ones missing.
+
+    Raises
+    ------
+    DataError
+        They are lists, structures, or bytes that are no text.
+    """
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowException:
+        raise DataError(
+            f"A column has cells of the type {shown(array.type)}, which no CSV can hold. A table has one value a cell. "
+            "Write it again without that column, or with its values as text."
+        ) from None
 
 
 def rounded(array: pa.Array, decimals: int | None) -> pa.Array:
