@@ -13,6 +13,9 @@ from spatialsplit.recipe.checks import check_recipe
 from spatialsplit.recipe.complaints import complaints
 from spatialsplit.recipe.sections import Recipe
 
+LARGEST_BYTES = 1 << 20
+"""Of a recipe: reading much more of TOML takes minutes."""
+
 
 def read_recipe(path: Path | str) -> Recipe:
     """Read and check a recipe.
@@ -24,7 +27,7 @@ def read_recipe(path: Path | str) -> Recipe:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = tomllib.loads(_text_of(path))
     except FileNotFoundError:
         raise RecipeError(
             f"There is no recipe {path}. Correct the path, or make one to start from: spatialsplit synth --out flora."
@@ -44,6 +47,17 @@ def read_recipe(path: Path | str) -> Recipe:
             f"{path.name} is nested too deeply. A recipe has sections and lists, no deeper. Flatten it."
         ) from None
     return parse_recipe(content, where=path.name)
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise RecipeError(
+            f"{path.name} is larger than a recipe: it has more than {LARGEST_BYTES:,} bytes. A recipe is a page of "
+            "TOML. Name another file."
+        )
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_recipe(content: dict[str, Any], where: str = "the recipe") -> Recipe:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spatialsplit.errors import SolutionError, SubmissionError, first_few, nearest_name
+from spatialsplit.errors import SolutionError, SubmissionError, first_few, nearest_name, shown
 from spatialsplit.submission.faults import Faults
 from spatialsplit.submission.tables import Table
 from spatialsplit.submission.tasks import INTEGER, Task, integer_fault
@@ -19,6 +19,7 @@ from spatialsplit.submission.tasks import INTEGER, Task, integer_fault
 USAGE = "Usage"
 PARTS = {"Public": "public", "Private": "private"}
 LONGEST_TOKEN = 40
+LONGEST_HEADER = 200
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class RowComplaints:
 
 
 def shortened(token: str) -> str:
-    """Cut a token that would fill the screen."""
-    return token if len(token) <= LONGEST_TOKEN else token[:LONGEST_TOKEN] + "…"
+    """Cut a token that would fill the screen, and keep it on one line."""
+    return shown(token, longest=LONGEST_TOKEN)
 
 
 def read_solution(table: Table, task: Task, columns: Columns) -> Solution:
@@ -166,7 +167,7 @@ def check_header(table: Table, expected: Sequence[str], faults: Faults, *, more_
     missing = [name for name in expected if name not in table.names]
     extra = [name for name in table.names if name not in expected]
     if len(missing) == len(expected):
-        found = ",".join(map(shortened, table.names))
+        found = shown(",".join(map(shortened, table.names)), longest=LONGEST_HEADER)
         faults.add("header", f"{where}: the header must be '{','.join(expected)}' and is '{found}'. Is it missing?")
         return
     for name in missing:

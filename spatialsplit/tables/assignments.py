@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from spatialsplit.errors import DataError, first_few
@@ -26,8 +27,7 @@ def read_assignment(path: Path) -> dict[str, str]:
         (str(q), str(s))
         for q, s in zip(table.column("quadratId").to_pylist(), table.column("subset").to_pylist(), strict=True)
     }
-    labels = [label for label, _ in sorted(pairs)]
-    twice = sorted({label for label in labels if labels.count(label) > 1}) if len(set(labels)) < len(labels) else []
+    twice = sorted(label for label, n in Counter(label for label, _ in pairs).items() if n > 1)
     if twice:
         raise DataError(
             f"{len(twice)} quadrats of {path.name} have more than one subset (first: {first_few(twice)}). Each has "

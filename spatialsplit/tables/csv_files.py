@@ -21,6 +21,9 @@ from spatialsplit.tables.files import BATCH_BYTES, SEPARATORS, TableFile
 from spatialsplit.tables.packing import Packing, packing_of
 from spatialsplit.tables.streams import CountedLines
 
+LONGEST_HEADER = 1 << 22
+"""Characters of a header that are read: a device or a bomb of zeros has no first line break."""
+
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 DAMAGED = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
@@ -65,7 +68,12 @@ class CsvFile(TableFile):
         return [pa.string()] * len(self.columns)
 
     def _read_header(self, text: IO[str]) -> None:
-        line = text.readline()
+        line = text.readline(LONGEST_HEADER)
+        if len(line) == LONGEST_HEADER:
+            raise DataError(
+                f"The header of {self.name} has more than {LONGEST_HEADER:,} characters. It must be one line of column "
+                "names. A file without line breaks, or no table at all, looks like this."
+            )
         self._check_first_line(line, text)
         self.separator = self.dialect.separator or sniff_separator(line)
         self.darwin_core = is_darwin_core(line.rstrip("\r\n").split(self.separator), self.separator)
@@ -96,7 +104,7 @@ class CsvFile(TableFile):
 
     def _check_first_line(self, line: str, text: IO[str]) -> None:
         if not line.strip():
-            wrong = "begins with an empty line" if line and text.readline() else "is empty"
+            wrong = "begins with an empty line" if line and text.readline(LONGEST_HEADER) else "is empty"
             raise DataError(f"{self.name} {wrong}. A table needs a header line and rows. Check how the file was made.")
         if "\0" in line:
             raise DataError(
@@ -256,7 +264,7 @@ def sniff_separator(header: str) -> str:
 def _remembered(first: str, rest: IO[str], lines: list[str]) -> Iterator[str]:
     """Give the first line and the rest, noting each further line as it is asked for."""
     yield first
-    for line in rest:
+    while line := rest.readline(LONGEST_HEADER):
         lines.append(line)
         yield line
 

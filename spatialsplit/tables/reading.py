@@ -7,6 +7,7 @@ are hashed while they are read, so a manifest names exactly what was used. How o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -299,7 +300,11 @@ def _expand(path: Path) -> list[Path]:
             )
         return parquet
     if not path.exists():
-        near = sorted(each.name for each in path.parent.glob("*") if each.is_file()) if path.parent.is_dir() else []
+        near = (
+            sorted(each.name for each in path.parent.glob("*") if each.is_file() and each.name[:1] != ".")
+            if path.parent.is_dir()
+            else []
+        )
         beside = f" Beside it lie: {first_few(near)}." if near else ""
         raise DataError(
             f"There is no file {path}.{beside} Correct the path; a recipe's paths count from the recipe's folder."
@@ -314,12 +319,18 @@ def _stat(path: Path) -> tuple[int, int]:
 
 def _union(files: Sequence[TableFile]) -> list[str]:
     """Join the headers; a name that a file has twice stays there twice."""
+    if len(files) == 1:
+        return list(files[0].columns)
     header: list[str] = []
+    held: Counter[str] = Counter()
     for file in files:
+        seen: Counter[str] = Counter()
         for name in file.columns:
-            if file.columns.count(name) > header.count(name):
-                header.extend([name] * (file.columns.count(name) - header.count(name)))
-    return header if len(files) > 1 else list(files[0].columns) if files else []
+            seen[name] += 1
+            if seen[name] > held[name]:
+                held[name] += 1
+                header.append(name)
+    return header
 
 
 def _positions(columns: list[str], header: list[str]) -> list[int | None]:
