@@ -113,7 +113,7 @@ class PoFilterSection(_Section):
 
     radius_m: Annotated[float, Field(ge=0, le=1_000_000)] = 300
     around: list[Literal["test", "val"]] = ["test"]
-    uncertainty_column: str | None = None
+    uncertainty_column: Annotated[str, Field(min_length=1)] | None = None
     whole_quadrats: bool = False
     min_records: Annotated[int, Field(ge=1)] = 1
     max_records: Annotated[int, Field(ge=1)] | None = None
