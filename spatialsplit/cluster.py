@@ -7,6 +7,7 @@ worker that dies is no fault: its pieces are worked on again by others.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ Out = TypeVar("Out")
 
 ATTEMPTS = 5
 """How often a piece is sent again when the cluster loses it."""
+
+PAUSE_SECONDS = 0.5
+"""How long is waited before the first time that something is asked again."""
 
 CONNECT_SECONDS = 20
 
@@ -50,7 +54,15 @@ class Cluster:
             yield self._result(function, *under_way.popleft())
 
     def _broadcast(self, function: Callable[[In], Out]) -> Any:
-        return self.client.scatter(function, broadcast=True, hash=False)
+        """Send the function to each worker; the scheduler fails at it when a worker dies just then, so ask again."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return self.client.scatter(function, broadcast=True, hash=False)
+            except (KeyError, ValueError, OSError, TimeoutError):
+                if attempt == ATTEMPTS - 1:
+                    raise
+                time.sleep(PAUSE_SECONDS * 2**attempt)
+        raise AssertionError("unreachable")
 
     def _submit(self, there: Any, batch: Any) -> Any:
         return self.client.submit(_call, there, batch, pure=False, retries=ATTEMPTS)

@@ -368,7 +368,7 @@ def _empty_holdout(holdout: Holdout, rules: DrawRules, free: int, occupied: int)
     if rules.method == "threshold" or rules.share_of == "surveys":
         cure = "Raise the share, or use smaller quadrats."
     elif free:
-        smallest = math.ceil(500 / free) / 1000
+        smallest = math.ceil(50_000 / free) / 100_000
         cure = (
             f"With {free} free quadrats the smallest share that works is {smallest:g}. Raise it, or use smaller ones."
         )

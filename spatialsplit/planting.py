@@ -208,6 +208,11 @@ def _telling_column(copy: Copy) -> None:
     )
 
 
+def _list_column(copy: Copy) -> None:
+    truth = {row["surveyId"]: row["predictions"].replace(" ", ";") for row in copy.read("solution")}
+    copy.write("pa_test_blind", [{**row, "region": truth[row["surveyId"]]} for row in copy.read("pa_test_blind")])
+
+
 def _private_in_public(copy: Copy) -> None:
     shutil.copyfile(copy.path("solution"), copy.folder / "public" / "notes.csv")
 
@@ -289,6 +294,9 @@ FAULTS: Mapping[str, Fault] = {
     "label-column": Fault("no_label_in_blind", "the blinded table has a column of species", _label_column),
     "telling-column": Fault(
         "no_label_in_blind", "an innocent column of the blinded table tells how many species there are", _telling_column
+    ),
+    "list-column": Fault(
+        "no_label_in_blind", "an innocent column of the blinded table lists the species", _list_column
     ),
     "private-in-public": Fault(
         "nothing_private_in_public", "the solution lies in public/ under another name", _private_in_public

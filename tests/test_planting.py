@@ -25,6 +25,7 @@ ALSO = {
     "empty-survey": {"counts_add_up", "ids_agree"},
     "label-column": {"nothing_private_in_public"},
     "telling-column": {"files_match_manifest"},
+    "list-column": {"nothing_private_in_public"},
     "private-in-public": {"files_match_manifest"},
     "duplicate-record": {"po_outside_radius", "counts_add_up"},
     "wrong-draw": {"counts_add_up", "quadrats_in_one_subset"},

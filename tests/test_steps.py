@@ -225,3 +225,13 @@ def test_help_imports_no_heavy_library() -> None:
     code = f"import sys, spatialsplit.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_input_is_never_overwritten(tmp_path: Path) -> None:
+    """An output that is the input by another name is refused, and the input stays."""
+    points = write_csv(tmp_path / "p.csv", "id,lon,lat", ["1,5.0,45.0"])
+    before = points.read_text()
+    words = ("filter-po", points, "--sites", points, "--radius", 1, "--out", tmp_path / "." / "p.csv")
+    said = spatialsplit(*words, code=1)
+    assert "is an input" in said.stderr
+    assert points.read_text() == before

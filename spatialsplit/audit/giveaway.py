@@ -63,14 +63,23 @@ class Labels:
         return dict(zip(first["survey"], zip(first["lon"], first["lat"], strict=True), strict=True))
 
     def hold(self, ids: pd.Series, cells: pd.Series) -> bool:
-        """Tell whether cells hold species of their own survey more often than chance (rule 2)."""
+        """Tell whether cells, or the words in them, are species of their own survey more often than chance (rule 2).
+
+        A list of species hits by one of its words nearly always, by chance too; so its words are judged one by one.
+        """
         pairs = [(str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell and str(i) in self.truth]
         hits, chances = 0, 0.0
+        word_hits, n_words, word_chances = 0, 0, 0.0
         for survey, cell in pairs:
             words = set(_WORD.findall(cell)) | {str(int(digits)) for digits in _NUMBER.findall(cell)}
             hits += bool(words & self.truth[survey])
             chances += 1 - math.prod(1 - self.frequency.get(word, 0.0) for word in words)
-        return _beyond_chance(hits, len(pairs), chances)
+            species = [word for word in words if word in self.frequency]
+            word_hits += len(self.truth[survey].intersection(species))
+            n_words += len(species)
+            word_chances += sum(self.frequency[word] for word in species)
+        by_cell = _beyond_chance(hits, len(pairs), chances)
+        return by_cell or _beyond_chance(word_hits, n_words, word_chances)
 
 
 def _beyond_chance(hits: int, n: int, expected: float) -> bool:

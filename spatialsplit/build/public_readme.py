@@ -85,6 +85,7 @@ def _how_split(recipe: Recipe, split: Split, n_test: int, with_po: bool) -> str:
         f"{drawn}. The rest is `{recipe.draw.remainder}`. No quadrat is in two subsets. {n_test:,} test surveys "
         f"are published.",
     ]
+    lines += ["", *_seed_lines(recipe, split), ""]
     if with_po and recipe.po_filter.around:
         around = " and ".join(recipe.po_filter.around)
         lines.append(
@@ -95,6 +96,22 @@ def _how_split(recipe: Recipe, split: Split, n_test: int, with_po: bool) -> str:
         "The test has species only that the training or validation data have, and no test survey is without a species."
     )
     return "\n".join(lines)
+
+
+def _seed_lines(recipe: Recipe, split: Split) -> list[str]:
+    """Say what anybody needs to follow the draw: the shares, and the seed or the commitment to it."""
+    shares = ", ".join(f"{holdout.share:g} of the free quadrats for {holdout.name}" for holdout in split.draw.holdouts)
+    seed = recipe.seed_entry()
+    lines = [f"- Drawn by {recipe.draw.method} of {recipe.draw.share_of}: {shares}."]
+    if seed["kind"] == "open":
+        lines.append(f"- The seed is `{split.draw.seed}`.")
+    else:
+        suffix = split.draw.seed.removeprefix(recipe.secret_seed())
+        lines.append(
+            f"- The seed is secret until the end. `printf '%s' SEED | sha256sum` will give `{seed['sha256']}`."
+        )
+        lines += [f"- The attempt that was kept: `{suffix}` is added to the seed."] if suffix else []
+    return lines
 
 
 def _how_to_submit(recipe: Recipe, written: Mapping[str, Sequence[Written]]) -> str:
@@ -122,7 +139,8 @@ def _checks(recipe: Recipe, written: Mapping[str, Sequence[Written]]) -> str:
     lines = ["## How to check", "", "```", "sha256sum -c SHA256SUMS          # these are the published files"]
     if not recipe.sealed:
         lines.append("printf '%s' 'SEED|test|QUADRAT' | sha256sum   # the first 16 digits: test_number in quadrats.csv")
-    lines += ["spatialsplit audit .              # the split keeps its promises", "```"]
+    radius = f" --radius {recipe.po_filter.radius_m:g}" if "po_train" in written else ""
+    lines += [f"spatialsplit audit .{radius}     # the split keeps its promises", "```"]
     return "\n".join(lines)
 
 

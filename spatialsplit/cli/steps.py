@@ -109,6 +109,11 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
         )
     task = DrawTask(rules, asked["seed"], grid, asked["strata"], asked["fixed"], asked["extend"])
     drawn = draw_table(points, out, task, rows=rows, reading=reading_of(**options))
+    if asked["fixed"]:
+        for name in sorted(set(drawn.subsets.values())):
+            n = sum(subset == name for subset in drawn.subsets.values())
+            click.echo(f"{name}: {n:,} of {len(drawn.subsets):,} quadrats, as {asked['fixed'].name} says", err=True)
+        return
     for holdout in drawn.holdouts:
         click.echo(
             f"{holdout.name}: {holdout.drawn:,} of {holdout.free:,} free quadrats, {holdout.surveys_drawn:,} of "

@@ -27,7 +27,7 @@ def synth(
 
     With --plant a built dataset is copied with one fault in it and its checksums are mended, to see the audit find
     it: shared-quadrat, near-po, survey-in-two-subsets, test-only-species, empty-survey, label-column, telling-column,
-    private-in-public, duplicate-record, wrong-draw, changed-byte, missing-row, repeated-id, over-an-edge.
+    list-column, private-in-public, duplicate-record, wrong-draw, changed-byte, missing-row, repeated-id, over-an-edge.
 
     Example:  spatialsplit synth --out flora --surveys 4000 --po 100000 --seed 7
 

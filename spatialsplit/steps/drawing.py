@@ -17,7 +17,7 @@ from spatialsplit.occurrences import RecordReader
 from spatialsplit.occurrences.cells import cell_texts
 from spatialsplit.publishing import new_files
 from spatialsplit.quadrats import Grid
-from spatialsplit.steps.passing import Reading, as_they_are, position_of, refuse_column, refuse_faults
+from spatialsplit.steps.passing import Reading, as_they_are, check_outputs, position_of, refuse_column, refuse_faults
 from spatialsplit.tables import (
     Batch,
     OutputColumn,
@@ -72,6 +72,7 @@ def draw_table(
         A row has no place, or a holdout comes out empty.
     """
     reading = reading or Reading()
+    check_outputs([points, task.fixed, task.extend], [out, rows])
     source = reading.source(points)
     label_rows = _labeller(source, reading, task.grid)
     counts: dict[str, int] = {}

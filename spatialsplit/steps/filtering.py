@@ -18,7 +18,7 @@ from spatialsplit.occurrences import RecordReader
 from spatialsplit.occurrences.reading import Tally
 from spatialsplit.po_filter import HoldoutSites, PoFilter
 from spatialsplit.publishing import new_files, new_folder
-from spatialsplit.steps.passing import Reading, as_they_are, refuse_faults
+from spatialsplit.steps.passing import Reading, as_they_are, check_outputs, refuse_faults
 from spatialsplit.steps.sites import Sites, SiteTable, read_sites
 from spatialsplit.tables import (
     Batch,
@@ -90,6 +90,7 @@ def filter_po_table(
         An output cannot be written.
     """
     reading = reading or Reading()
+    check_outputs([po, sites.path], [outputs.kept, outputs.removed])
     place = read_sites(sites)
     po_filter = PoFilter([HoldoutSites("near_site", place.lon, place.lat)], radius_m)
     source = reading.source(po)

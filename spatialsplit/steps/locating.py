@@ -11,7 +11,7 @@ from spatialsplit.engine import map_in_order
 from spatialsplit.occurrences import RecordReader
 from spatialsplit.publishing import new_files
 from spatialsplit.quadrats import Grid
-from spatialsplit.steps.passing import Reading, as_they_are, refuse_column, refuse_faults
+from spatialsplit.steps.passing import Reading, as_they_are, check_outputs, refuse_column, refuse_faults
 from spatialsplit.tables import (
     Batch,
     OutputColumn,
@@ -33,6 +33,7 @@ def add_quadrats(points: Path, out: Path, grid: Grid, reading: Reading | None = 
         A row has no place, a line a reason; or there is such a column already.
     """
     reading = reading or Reading()
+    check_outputs([points], [out])
     source = reading.source(points)
     refuse_column(source, "quadratId")
     reader = RecordReader(source, reading.rules())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from spatialsplit.crs import WGS84
 from spatialsplit.errors import DataError, first_few, nearest_name
 from spatialsplit.occurrences import RecordReader, RecordRules
 from spatialsplit.tables import Dialect, OutputColumn, TableInput
+from spatialsplit.tables.writing import check_ending
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,24 @@ class Reading:
     def rules(self, **more: Any) -> RecordRules:
         """Give the rules by which its rows are read; only surveys need to know their day."""
         return RecordRules(columns=self.columns, crs=self.crs, decimals=self.decimals, **{"with_days": False, **more})
+
+
+def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
+    """Refuse outputs whose form their name does not tell, and outputs that would overwrite an input.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    read = {Path(os.path.realpath(path)): path for path in inputs if path is not None}
+    for output in outputs:
+        if output is None:
+            continue
+        if output.suffix:
+            check_ending(output)
+        if Path(os.path.realpath(output)) in read:
+            raise DataError(f"{output} is an input: it would be overwritten by its own outcome. Choose another output.")
 
 
 def position_of(source: TableInput, name: str) -> int:

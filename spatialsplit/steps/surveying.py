@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from spatialsplit.errors import DataError
 from spatialsplit.occurrences import SpeciesReader, WideColumns, read_presence_absence
 from spatialsplit.publishing import new_files
-from spatialsplit.steps.passing import Reading
+from spatialsplit.steps.passing import Reading, check_outputs
 from spatialsplit.surveys import SurveyRules, group_surveys
 from spatialsplit.tables import (
     write_table,
@@ -43,6 +43,7 @@ def write_surveys(
         A line for each fault of the rows or of the surveys.
     """
     reading = reading or Reading()
+    check_outputs([presence_absence], [out])
     record_rules = reading.rules(keys=rules.keys, species=SpeciesReader(), section="inputs.pa", with_days=True)
     table, problems = read_presence_absence(
         reading.source(presence_absence), record_rules, wide=WideColumns(wide) if wide else None
