@@ -29,6 +29,8 @@ def _load() -> list[dict]:
 
 CASES = _load()
 _SKIPPED = pytest.param(None, marks=pytest.mark.skip(reason="neither ../shared/known_answers nor $SPATIALSPLIT_DATA"))
+
+
 def _over(cases: list[dict]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases or [_SKIPPED], ids=lambda case: case["id"] if case else "none")
 

@@ -154,9 +154,7 @@ def test_the_recipe_says_what_the_contract_says(tmp_path: Path) -> None:
     }
 
 
-def test_the_rasters_cover_every_record_and_have_a_sea(
-    folder: Path, surveys: pd.DataFrame, po: pd.DataFrame
-) -> None:
+def test_the_rasters_cover_every_record_and_have_a_sea(folder: Path, surveys: pd.DataFrame, po: pd.DataFrame) -> None:
     """No record stands in the sea, which is nodata, nor on a pixel's edge, where readers disagree."""
     points = pd.concat([surveys, po])[["lon", "lat"]].to_numpy()
     for path in (folder / "rasters").iterdir():
@@ -187,9 +185,7 @@ def test_the_tables_in_memory_are_those_in_the_files(tmp_path: Path) -> None:
     flora = make_virtual_flora(40, 300)
     for name, table in (("pa.csv", flora.pa), ("po.csv", flora.po)):
         in_memory = table.to_pandas().astype({"date": "str"})
-        pd.testing.assert_frame_equal(
-            pd.read_csv(tmp_path / name), in_memory, check_dtype=False, check_exact=True
-        )
+        pd.testing.assert_frame_equal(pd.read_csv(tmp_path / name), in_memory, check_dtype=False, check_exact=True)
 
 
 # --- like real data

@@ -58,9 +58,7 @@ class VirtualFlora:
         return pyarrow.concat_tables(self.po_tables())
 
 
-def make_virtual_flora(
-    n_surveys: int = N_SURVEYS, n_po: int = N_PO, *, seed: str | int = DEFAULT_SEED
-) -> VirtualFlora:
+def make_virtual_flora(n_surveys: int = N_SURVEYS, n_po: int = N_PO, *, seed: str | int = DEFAULT_SEED) -> VirtualFlora:
     """Make a virtual flora: to try a recipe, to measure speed, to teach with data that is nobody's.
 
     Parameters
@@ -127,6 +125,4 @@ def _bad_number(of_what: str, n: int) -> list[str]:
 def _bad_seed(seed: str) -> list[str]:
     if seed and seed.isprintable() and "|" not in seed:
         return []
-    return [
-        f"Invalid seed {seed!r}. A seed is text in one line, not empty and without '|'. Choose another one."
-    ]
+    return [f"Invalid seed {seed!r}. A seed is text in one line, not empty and without '|'. Choose another one."]

@@ -118,9 +118,7 @@ def write_virtual_flora(
         written = _write_files(flora, workplace, target)
         _move_in(workplace, target)
     except OSError as error:
-        raise OutputError(
-            f"Cannot write the virtual flora to '{target}': {error.strerror or error}."
-        ) from error
+        raise OutputError(f"Cannot write the virtual flora to '{target}': {error.strerror or error}.") from error
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
     return written
@@ -128,13 +126,9 @@ def write_virtual_flora(
 
 def _check_room(target: Path, *, force: bool) -> None:
     if target.exists() and not target.is_dir():
-        raise OutputError(
-            f"'{target}' is a file. The virtual flora needs a folder of its own: name another one."
-        )
+        raise OutputError(f"'{target}' is a file. The virtual flora needs a folder of its own: name another one.")
     if not force and target.is_dir() and any(target.iterdir()):
-        raise OutputError(
-            f"The folder '{target}' is not empty. Name another one, or use --force to replace its files."
-        )
+        raise OutputError(f"The folder '{target}' is not empty. Name another one, or use --force to replace its files.")
 
 
 def _write_files(flora: VirtualFlora, workplace: Path, target: Path) -> WrittenFlora:
@@ -176,9 +170,7 @@ def _write_rows(table: pa.Table, file: BinaryIO, *, header: bool) -> None:
 def _six_decimals(degrees: np.ndarray[tuple[int], np.dtype[np.float64]]) -> pa.Array:
     import pyarrow as pa
 
-    wide = np.zeros(
-        (len(degrees), 2), dtype="<i8"
-    )  # decimal128: the low half; the high half of positive values is 0
+    wide = np.zeros((len(degrees), 2), dtype="<i8")  # decimal128: the low half; the high half of positive values is 0
     wide[:, 0] = np.rint(degrees * 1e6)
     decimals = pa.Array.from_buffers(pa.decimal128(9, 6), len(degrees), [None, pa.py_buffer(wide)])
     return decimals.cast(pa.string())

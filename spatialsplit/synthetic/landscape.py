@@ -87,9 +87,7 @@ def make_landscape(seed: str) -> Landscape:
     dice = Dice(seed, "landscape")
     south = np.repeat(np.arange(N_ROWS) / N_ROWS, N_COLUMNS)
     east = np.tile(np.arange(N_COLUMNS) / N_COLUMNS, N_ROWS)
-    relief = (
-        _noise(dice, 97) + _noise(dice, 41) * 0.5 + _noise(dice, 17) * 0.2 + _noise(dice, 7) * 0.1
-    ) / 1.8
+    relief = (_noise(dice, 97) + _noise(dice, 41) * 0.5 + _noise(dice, 17) * 0.2 + _noise(dice, 7) * 0.1) / 1.8
     height = relief + (south + east) * 0.4
     shore = np.sort(height)[height.size * SEA_PERCENT // 100]
     rise = np.maximum(height - shore, 0.0) / (height.max() - shore)
@@ -130,8 +128,7 @@ def _nearest_capital(dice: Dice) -> Integers:
     n = len(COUNTRIES)
     row, column = dice.below(N_ROWS, n), dice.below(N_COLUMNS, n)
     distances = [
-        (pixel // N_COLUMNS - r) ** 2 * 9 + (pixel % N_COLUMNS - c) ** 2 * 4
-        for r, c in zip(row, column, strict=True)
+        (pixel // N_COLUMNS - r) ** 2 * 9 + (pixel % N_COLUMNS - c) ** 2 * 4 for r, c in zip(row, column, strict=True)
     ]
     nearest: Integers = np.argmin(np.stack(distances), axis=0).astype(np.int64)
     return nearest

@@ -45,9 +45,7 @@ class Passersby:
     town_lat: Integers
     town_reach_km: Numbers
     town_people: Numbers
-    roads: tuple[
-        Integers, Integers, Integers, Integers
-    ]  # lon, lat of each piece's start, then its way in both
+    roads: tuple[Integers, Integers, Integers, Integers]  # lon, lat of each piece's start, then its way in both
     road_length: Numbers
     surveys: Surveys
 
@@ -99,9 +97,7 @@ def sighting_tables(
         yield _sightings(dice, landscape, niches, passersby, FIRST_ID + np.arange(start, start + n))
 
 
-def _sightings(
-    dice: Dice, landscape: Landscape, niches: Niches, passersby: Passersby, glc_id: Integers
-) -> pa.Table:
+def _sightings(dice: Dice, landscape: Landscape, niches: Niches, passersby: Passersby, glc_id: Integers) -> pa.Table:
     import pyarrow as pa
 
     n = len(glc_id)
@@ -114,16 +110,12 @@ def _sightings(
     unknown = dice.chance(18, n) & (where != _ATLAS)
     eager = dice.fractions(n)
     columns = {
-        "observer": pa.array(_observer_codes()).take(
-            pa.array((eager * eager * eager * _N_OBSERVERS).astype(np.int64))
-        ),
+        "observer": pa.array(_observer_codes()).take(pa.array((eager * eager * eager * _N_OBSERVERS).astype(np.int64))),
         "datasetName": pa.array(_DATASETS).take(pa.array(where)),
         **calendar_columns(year, day_of_year),
         "lon": pa.array(lon / 1e6),
         "lat": pa.array(lat / 1e6),
-        "geoUncertaintyInM": pa.array(
-            np.where(where == _ATLAS, _ATLAS_UNCERTAINTY_M, uncertainty), mask=unknown
-        ),
+        "geoUncertaintyInM": pa.array(np.where(where == _ATLAS, _ATLAS_UNCERTAINTY_M, uncertainty), mask=unknown),
         "speciesId": pa.array(niches.noted_species(dice, pixel_of(lon, lat))),
     }
     written_again = np.arange(n) - np.where(dice.chance(1, n), 1 + dice.below(5, n), 0)
@@ -131,9 +123,7 @@ def _sightings(
     return records.add_column(0, "glcID", pa.array(glc_id))
 
 
-def _places(
-    dice: Dice, landscape: Landscape, passersby: Passersby, where: Integers
-) -> tuple[Integers, Integers]:
+def _places(dice: Dice, landscape: Landscape, passersby: Passersby, where: Integers) -> tuple[Integers, Integers]:
     """Place records by where people are; what would fall into the sea is noted anywhere on land instead."""
     lon, lat = landscape.random_places(dice, len(where))
     for kind, places in ((_TOWN, _in_towns), (_ROAD, _on_roads), (_PLOT, _by_plots)):
@@ -148,9 +138,7 @@ def _places(
 
 def _in_towns(dice: Dice, passersby: Passersby, n: int) -> tuple[Integers, Integers]:
     town = dice.pick(passersby.town_people, n)
-    outing_km = (
-        passersby.town_reach_km[town] * 0.4 / (0.12 + dice.fractions(n))
-    )  # mostly at home, now and then far out
+    outing_km = passersby.town_reach_km[town] * 0.4 / (0.12 + dice.fractions(n))  # mostly at home, now and then far out
     return shifted(
         passersby.town_lon[town],
         passersby.town_lat[town],
@@ -182,9 +170,7 @@ def _roads(dice: Dice, lon: Integers, lat: Integers) -> tuple[Integers, Integers
     """Join each town to its three nearest by three straight pieces that wind round the direct line."""
     apart = ((lon[:, None] - lon) * LAT_PER_KM // LON_PER_KM) ** 2 + (lat[:, None] - lat) ** 2
     near = np.argsort(apart, axis=1, kind="stable")[:, 1:4]
-    pairs = np.unique(
-        np.sort(np.stack([np.repeat(np.arange(len(lon)), 3), near.ravel()], axis=1), axis=1), axis=0
-    )
+    pairs = np.unique(np.sort(np.stack([np.repeat(np.arange(len(lon)), 3), near.ravel()], axis=1), axis=1), axis=0)
     first, last = pairs.T
     bends = [
         shifted(

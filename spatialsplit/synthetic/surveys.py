@@ -68,12 +68,8 @@ def make_surveys(seed: str, landscape: Landscape, n_surveys: int) -> Surveys:
     """
     dice = Dice(seed, "surveys")
     sites = _sites(dice, landscape, n_surveys)
-    site = np.repeat(np.arange(n_surveys), 1 + dice.below(3, n_surveys) + dice.below(2, n_surveys))[
-        :n_surveys
-    ]
-    lon, lat = shifted(
-        sites.lon[site], sites.lat[site], dice.bells(n_surveys) * 0.6, dice.bells(n_surveys) * 0.6
-    )
+    site = np.repeat(np.arange(n_surveys), 1 + dice.below(3, n_surveys) + dice.below(2, n_surveys))[:n_surveys]
+    lon, lat = shifted(sites.lon[site], sites.lat[site], dice.bells(n_surveys) * 0.6, dice.bells(n_surveys) * 0.6)
     dry = landscape.is_land(lon, lat)
     lon, lat = np.where(dry, lon, sites.lon[site]), np.where(dry, lat, sites.lat[site])
 
