@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -280,6 +282,17 @@ class TestTables:
         code, lines = run("build", write_recipe(tmp_path, "pa.csv.gz"), "--out", tmp_path / "out")
         assert (code, len(lines)) == (1, 1)
         assert "has a row of more than" in lines[0]
+
+    @pytest.mark.parametrize("cells", [[[1, 2], []] * 4, [b"\xff\xfe", b""] * 4, [{"a": 1}] * 8])
+    @pytest.mark.parametrize("name", ["note", "speciesId"])
+    def test_a_column_that_no_csv_can_hold_is_refused(self, cells: list[object], name: str, tmp_path: Path) -> None:
+        """Lists, structures and bytes of a Parquet file, where they are needed or only passed on."""
+        columns: dict[str, list[object]] = {
+            name: [row.split(",")[i] for row in ROWS] for i, name in enumerate(HEADER.split(","))
+        }
+        pyarrow.parquet.write_table(pa.table({**columns, name: cells}), tmp_path / "pa.parquet")
+        with pytest.raises(DataError, match="which no .*CSV can|not numbers or text"):
+            build_dataset(write_recipe(tmp_path, "pa.parquet"), tmp_path / "out")
 
     def test_links_are_read_and_stay_links(self, tmp_path: Path) -> None:
         """An input may be a link; one that leads in a circle is told; a dataset's link is not written through."""
