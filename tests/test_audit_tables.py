@@ -228,3 +228,11 @@ def hash_of(label: str) -> float:
     import hashlib
 
     return int(hashlib.sha256(label.encode()).hexdigest()[:8], 16) / 2**32
+
+
+def test_a_table_without_its_other_side_is_no_split(tmp_path: Path) -> None:
+    """Training data alone cannot fail anything, so it is refused and not passed."""
+    table = tmp_path / "train.csv"
+    table.write_text("surveyId,lon,lat,speciesId\n1,5.0,45.0,3\n")
+    with pytest.raises(DataError, match="one subset only, train"):
+        audit_tables({"train": table})

@@ -56,6 +56,8 @@ def audit_tables(
     opened = _opened(tables)
     _check_grid(grid)
     rows = _rows(opened)
+    if "po" not in opened:
+        _refuse_one_side(rows)
     promise = Promise(
         keys=_SURVEY_KEYS,
         grid=grid,
@@ -70,6 +72,16 @@ def audit_tables(
         return report
     grids = [found.as_dict() for found in find_grid(rows)]
     return AuditReport(report.checks, {**report.facts, "grids": grids})
+
+
+def _refuse_one_side(rows: pd.DataFrame) -> None:
+    """Refuse tables of one subset alone: there is no split to judge, and nothing that could fail."""
+    subsets = sorted(set(rows["subset"]))
+    if len(subsets) < 2:
+        raise DataError(
+            f"There is one subset only, {subsets[0] if subsets else 'none'}: a split has two sides. Name the other "
+            "with --test or --val, or give a table with a column 'subset'."
+        )
 
 
 def _opened(tables: Mapping[str, Paths]) -> dict[str, list[Table]]:
