@@ -294,6 +294,14 @@ class TestTables:
         with pytest.raises(DataError, match="which no .*CSV can|not numbers or text"):
             build_dataset(write_recipe(tmp_path, "pa.parquet"), tmp_path / "out")
 
+    def test_two_columns_of_one_name_are_told_for_both_tables(self, tmp_path: Path) -> None:
+        """They are only passed on, but nobody could tell them apart in what is published."""
+        (tmp_path / "pa.csv").write_text("\n".join([HEADER + ",note,note", *(row + ",a,b" for row in ROWS)]) + "\n")
+        (tmp_path / "po.csv").write_text("lon,lat,speciesId,by,by\n9.0,45.0,1,a,b\n")
+        with pytest.raises(DataError) as caught:
+            build_dataset(write_recipe(tmp_path, more='[inputs.po]\npath = "po.csv"\n'), tmp_path / "out")
+        assert [line.split("'")[1] for line in caught.value.problems] == ["note", "by"]
+
     def test_links_are_read_and_stay_links(self, tmp_path: Path) -> None:
         """An input may be a link; one that leads in a circle is told; a dataset's link is not written through."""
         (tmp_path / "real.csv").write_text(SOUND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,6 +152,7 @@ def _read_pa(
         dropped = sorted({*table.drop, *(cleaning.dropped if cleaning is not None else ())})
         surveys, more = group_surveys(read, survey_rules(recipe), dropped)
         _check_reserved(read)
+        _check_twice(read.reader)
     except DataError as error:
         problems.extend(error.problems)
         return None
@@ -178,6 +180,19 @@ def _check_reserved(table: PresenceAbsence) -> None:
         )
 
 
+def _check_twice(reader: RecordReader) -> None:
+    """Refuse columns that would be published under one name, as the file has them or as they are mapped."""
+    ours = {position: name for name, position in reader.found.items()}
+    names = Counter(ours.get(position, name) for position, name in enumerate(reader.source.header))
+    twice = [name for name, n in names.items() if n > 1]
+    if twice:
+        raise DataError(
+            f"{reader.source.name} has more than one column that would be called '{shown(name)}'. A published table "
+            "has each name once. Rename one in the file, or leave it out."
+            for name in twice
+        )
+
+
 def _open_po(
     recipe: Recipe,
     source: TableInput | None,
@@ -201,7 +216,9 @@ def _open_po(
         section="inputs.po",
     )
     try:
-        return RecordReader(source, rules)
+        reader = RecordReader(source, rules)
+        _check_twice(reader)
+        return reader
     except DataError as error:
         problems.extend(error.problems)
         return None
