@@ -291,7 +291,7 @@ class TestTables:
             name: [row.split(",")[i] for row in ROWS] for i, name in enumerate(HEADER.split(","))
         }
         pyarrow.parquet.write_table(pa.table({**columns, name: cells}), tmp_path / "pa.parquet")
-        with pytest.raises(DataError, match="which no .*CSV can|not numbers or text"):
+        with pytest.raises(DataError, match=r"which no .*CSV can|not numbers or text"):
             build_dataset(write_recipe(tmp_path, "pa.parquet"), tmp_path / "out")
 
     def test_two_columns_of_one_name_are_told_for_both_tables(self, tmp_path: Path) -> None:
