@@ -30,7 +30,7 @@ from spatialsplit.manifest import verify_dataset
 from tests.recipes import write_csv, write_recipe
 
 if os.environ.get("CI", "").casefold() == "true":
-    needs_mlcroissant = pytest.mark.filterwarnings("error")
+    needs_mlcroissant = pytest.mark.skipif(False, reason="in CI its absence is a failure")
 else:
     needs_mlcroissant = pytest.mark.skipif(
         importlib.util.find_spec("mlcroissant") is None,
