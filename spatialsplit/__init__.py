@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spatialsplit.audit import AuditReport, audit_dataset, audit_tables
     from spatialsplit.build import BuildOptions, BuildReport, build_dataset
-    from spatialsplit.diagnostics import distance_curves, suggest_size
+    from spatialsplit.diagnostics import distance_curves, plot_distance_curves, plot_variograms, suggest_size
     from spatialsplit.distances import Sites, geodesic_m
     from spatialsplit.draw import Draw, DrawRules, Holdout, Occupied, draw_quadrats, quadrat_number
     from spatialsplit.errors import (
@@ -38,6 +38,16 @@ if TYPE_CHECKING:
     from spatialsplit.grids import HexagonGrid, PlanarGrid, PolygonGrid
     from spatialsplit.manifest import read_manifest, verify_dataset
     from spatialsplit.metrics import f1_samples, fathomnet_score, jaccard_fbeta, top_k_error
+    from spatialsplit.plots import (
+        plot_balance,
+        plot_counts,
+        plot_nearest,
+        plot_quadrats,
+        plot_rank_abundance,
+        plot_removal_distances,
+        plot_split,
+        plot_time_of_year,
+    )
     from spatialsplit.po_filter import HoldoutSites, PoFilter
     from spatialsplit.quadrats import Grid, grid_named
     from spatialsplit.recipe import Recipe, read_recipe
@@ -55,7 +65,7 @@ _HOMES = {
     "build": ("BuildOptions", "BuildReport", "build_dataset"),
     "distances": ("Sites", "geodesic_m"),
     "draw": ("Draw", "DrawRules", "Holdout", "Occupied", "draw_quadrats", "quadrat_number"),
-    "diagnostics": ("distance_curves", "suggest_size"),
+    "diagnostics": ("distance_curves", "plot_distance_curves", "plot_variograms", "suggest_size"),
     "errors": (
         "DataError",
         "ManifestError",
@@ -69,6 +79,16 @@ _HOMES = {
     "grids": ("HexagonGrid", "PlanarGrid", "PolygonGrid"),
     "manifest": ("read_manifest", "verify_dataset"),
     "metrics": ("f1_samples", "fathomnet_score", "jaccard_fbeta", "top_k_error"),
+    "plots": (
+        "plot_balance",
+        "plot_counts",
+        "plot_nearest",
+        "plot_quadrats",
+        "plot_rank_abundance",
+        "plot_removal_distances",
+        "plot_split",
+        "plot_time_of_year",
+    ),
     "po_filter": ("HoldoutSites", "PoFilter"),
     "quadrats": ("Grid", "grid_named"),
     "recipe": ("Recipe", "read_recipe"),

@@ -1,0 +1,196 @@
+"""Maps: quadrats by subset as a picture of small squares, test surveys as triangles on them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialsplit.errors import DataError
+from spatialsplit.plots.palette import in_order, look_of
+from spatialsplit.quadrats import Grid, grid_named
+
+if TYPE_CHECKING:
+    from spatialsplit.split import Split
+
+Floats = npt.NDArray[np.float64]
+LONGER_SIDE = 900
+"""Squares along the longer side of the picture, at most; more would not be seen and make it large."""
+
+DRAWN_LARGER = 150
+"""From so many squares along a side, holdouts are drawn a square larger, or they would be lost."""
+
+
+def plot_split(what: Path | str | Split | tuple[Any, Any, Any], axes: Any = None) -> Any:
+    """Draw a split as a map, in one line.
+
+    Parameters
+    ----------
+    what : path, Split, or (lon, lat, subset)
+        A dataset folder (or its `public/` folder); a `Split`; or coordinates in WGS84 degrees with the subset of each.
+    axes : matplotlib axes, optional
+        Made, with a figure, where none are given.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        The folder has no `quadrats.csv`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = plot_split(([3.9, 4.0, 4.1], [43.6, 43.7, 43.6], ["train", "train", "test"]), Figure().subplots())
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['train (2)', 'test (1)']
+    """
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
+    if isinstance(what, tuple):
+        return _plot_points(axes, *what)
+    if isinstance(what, str | Path):
+        grid, labels, subsets = _quadrats_of_folder(Path(what))
+        corners = np.array([grid.bounds(label)[:2] for label in labels], dtype=np.int64)
+        return plot_quadrats(axes, corners, np.asarray(subsets), grid.size_m)
+    table = what.quadrats
+    corners = np.array([what.rules.grid.bounds(label)[:2] for label in table.labels], dtype=np.int64)
+    return plot_quadrats(axes, corners, np.asarray(table.subsets), what.rules.grid.size_m)
+
+
+def plot_quadrats(
+    axes: Any, corners: npt.NDArray[np.int64], subsets: npt.NDArray[Any], size_m: int, sites: Floats | None = None
+) -> Any:
+    """Draw quadrats as coloured squares in their projection, holdouts on top, and test surveys as triangles.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    corners : array of int, shape (n, 2), metres
+        Easting and northing of each quadrat's lower-left corner.
+    subsets : array of str, shape (n,)
+    size_m : int
+        Side of a quadrat.
+    sites : array of float, shape (m, 2), metres, optional
+        Easting and northing of test surveys.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> corners = np.array([[0, 0], [5000, 0], [5000, 10000]])
+    >>> axes = plot_quadrats(Figure().subplots(), corners, np.array(["train", "train", "test"]), 5000)
+    >>> [float(limit) for limit in (*axes.get_xlim(), *axes.get_ylim())]
+    [0.0, 10000.0, 0.0, 15000.0]
+    """
+    from matplotlib.colors import to_rgba_array
+
+    image, names = square_picture(corners, subsets, size_m)
+    looks = np.vstack([np.zeros(4), to_rgba_array([look_of(name).colour for name in names])])
+    (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0) + size_m
+    colours = np.asarray(np.round(looks[image] * 255), dtype=np.uint8)
+    axes.imshow(colours, extent=(west, east, south, north), origin="upper", interpolation="none")
+    if sites is not None and len(sites):
+        look = look_of("test")
+        axes.plot(*sites.T, look.mark, color="none", markeredgecolor=look.colour, markersize=5, linestyle="none")
+    axes.set(aspect="equal", xticks=[], yticks=[], xlim=(west, east), ylim=(south, north))
+    return _legend(axes, names, [int((subsets == name).sum()) for name in names])
+
+
+def square_picture(
+    corners: npt.NDArray[np.int64], subsets: npt.NDArray[Any], size_m: int, longer_side: int = LONGER_SIDE
+) -> tuple[npt.NDArray[np.uint8], list[str]]:
+    """Give the map as numbers, north up: 0 where there is no quadrat, else 1 + the place of its subset in the names.
+
+    Examples
+    --------
+    >>> image, names = square_picture(np.array([[0, 0], [5000, 5000]]), np.array(["train", "test"]), 5000)
+    >>> image.tolist(), names
+    ([[0, 2], [1, 0]], ['train', 'test'])
+    """
+    names = in_order({str(name) for name in subsets})
+    steps = (corners - corners.min(axis=0)) // size_m
+    coarser = max(1, -(-int(steps.max() + 1) // longer_side))
+    column, row = (steps // coarser).T
+    width, height = int(column.max()) + 1, int(row.max()) + 1
+    image = np.zeros((height, width), dtype=np.uint8)
+    for number, name in enumerate(names, start=1):
+        chosen = subsets == name
+        grown = (0, 1) if name != "train" and max(width, height) > DRAWN_LARGER else (0,)
+        for down in grown:
+            for right in grown:
+                rows = np.minimum(height - 1 - row[chosen] + down, height - 1)
+                image[rows, np.minimum(column[chosen] + right, width - 1)] = number
+    return image, names
+
+
+def _plot_points(axes: Any, lon: Any, lat: Any, subset: Any) -> Any:
+    lon, lat, subset = np.asarray(lon, dtype=float), np.asarray(lat, dtype=float), np.asarray(subset).astype(str)
+    names = in_order(set(subset.tolist()))
+    for name in names:
+        chosen = subset == name
+        look = look_of(name)
+        small = 3 if name == "train" else 5
+        axes.plot(lon[chosen], lat[chosen], look.mark, color=look.colour, markersize=small, linestyle="none")
+    middle = np.radians(np.clip(np.nanmean(lat) if lat.size else 0.0, -85, 85))
+    axes.set(aspect=1 / np.cos(middle), xlabel="longitude", ylabel="latitude")
+    return _legend(axes, names, [int((subset == name).sum()) for name in names])
+
+
+def _legend(axes: Any, names: list[str], counts: list[int]) -> Any:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=look_of(name).colour, marker=look_of(name).mark, linestyle="none", markersize=7)
+        for name in names
+    ]
+    labels = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True)]
+    where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)} if not axes.get_xlabel() else {"loc": "best"}
+    axes.legend(handles, labels, frameon=False, ncols=max(len(names), 1), handletextpad=0.2, **where)
+    return axes
+
+
+def _quadrats_of_folder(folder: Path) -> tuple[Grid, list[str], list[str]]:
+    from spatialsplit.tables import read_table
+
+    places = [folder / f"{below}quadrats.{ending}" for below in ("public/", "") for ending in ("csv", "parquet")]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise DataError(
+            f"There is no quadrats.csv in {folder}. A map needs the quadrats and their subsets. Name a dataset folder, "
+            "or give (lon, lat, subset)."
+        )
+    table = read_table(path)
+    labels = [str(label) for label in table["quadratId"].to_pylist()]
+    return grid_of_label(labels), labels, [str(name) for name in table["subset"].to_pylist()]
+
+
+def grid_of_label(labels: list[str]) -> Grid:
+    """Give the grid that labels are of, with an origin at one of them: enough to place them all.
+
+    Raises
+    ------
+    DataError
+        They are of no grid that is known by its labels.
+
+    Examples
+    --------
+    >>> grid_of_label(["CRS3035RES10000mN2695000E4335000"])
+    Grid(crs='EPSG:3035', size_m=10000, origin=(5000, 5000))
+    """
+    first = labels[0] if labels else ""
+    if re.fullmatch(r"e\d{4,}n\d{4,}", first):
+        return grid_named("glc2022")
+    match = re.fullmatch(r"CRS(\d+)RES(\d+)mN(-?\d+)E(-?\d+)", first)
+    if match is None:
+        raise DataError(
+            f"'{first}' is no label of a quadrat. It looks like CRS3035RES5000mN2690000E4335000. Correct it."
+        )
+    size = int(match[2])
+    return Grid(f"EPSG:{match[1]}", size, (int(match[4]) % size, int(match[3]) % size))
