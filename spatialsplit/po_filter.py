@@ -191,7 +191,7 @@ class PoFilter:
         if self.quadrats is None:
             return Removed(nothing, nothing.astype(object), np.zeros(0), nothing, nothing)
         easting, northing = self.quadrats.grid.project(lon, lat)
-        inside = np.flatnonzero(np.isfinite(easting) & np.isfinite(northing))
+        inside = np.flatnonzero(self.quadrats.grid.placed(easting, northing))
         quadrats = self.quadrats.grid.assign(lon[inside], lat[inside])
         drawn = np.array([label in self.quadrats.labels for label in quadrats.labels], dtype=bool)
         record = inside[drawn[quadrats.codes]] if len(quadrats.labels) else inside[:0]

@@ -22,6 +22,7 @@ from spatialsplit.errors import DataError, shown
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Steps = npt.NDArray[np.int32]
 
 PART_POINTS = 1 << 17
 """Points that are looked at together."""
@@ -102,16 +103,28 @@ class Grid:
         return self._along(easting, self.origin[0]), self._along(northing, self.origin[1])
 
     def _along(self, metres: Floats, origin: int) -> Integers:
-        metres = np.asarray(metres, dtype=np.float64)
+        metres = np.array(metres, dtype=np.float64)
         placed = np.abs(metres) <= FARTHEST_M  # false for NaN
         if not placed.all():
-            raise DataError(
-                f"{np.count_nonzero(~placed):,} of {metres.size:,} points cannot be projected to {self.crs}. Every "
-                "point must have a place in the grid. Choose a CRS that covers them (EPSG:6933 covers the world) or "
-                "leave them out."
-            )
-        centimetres = np.rint(metres * 100).astype(np.int64)
-        return (centimetres - origin * 100) // (self.size_m * 100)
+            raise DataError(self._no_place(int(np.count_nonzero(~placed)), metres.size))
+        return _steps_in_place(metres, origin, self.size_m).astype(np.int64)
+
+    def placed(self, easting: Floats, northing: Floats) -> npt.NDArray[np.bool_]:
+        """Tell which points in metres have a place in the grid: false for what could not be projected.
+
+        Examples
+        --------
+        >>> grid = Grid()
+        >>> grid.placed(*grid.project(np.array([10.0, 190.0]), np.array([52.0, -52.0]))).tolist()
+        [True, False]
+        """
+        return (np.abs(easting) <= FARTHEST_M) & (np.abs(northing) <= FARTHEST_M)  # false for NaN
+
+    def _no_place(self, n_lost: int, n: int) -> str:
+        return (
+            f"{n_lost:,} of {n:,} points cannot be projected to {self.crs}. Every point must have a place in the "
+            "grid. Choose a CRS that covers them (EPSG:6933 covers the world) or leave them out."
+        )
 
     def label(self, column: int, row: int) -> str:
         """Name one quadrat by its lower-left corner, as the European statistical grids do.
@@ -186,13 +199,27 @@ class Grid:
             A point cannot be projected.
         """
         lon, lat = np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)
-        column, row = np.empty(len(lon), dtype=np.int64), np.empty(len(lon), dtype=np.int64)
+        column, row = np.empty(len(lon), dtype=np.int32), np.empty(len(lon), dtype=np.int32)
+        parts = _parts(len(lon))
+        lowest, highest = np.empty((len(parts), 2)), np.empty((len(parts), 2))
 
-        def place(part: slice) -> None:
-            column[part], row[part] = self.locate(*self.project(lon[part], lat[part]))
+        def place(number: int) -> int:
+            part = parts[number]
+            metres = self.project(lon[part], lat[part])
+            lowest[number] = [along.min() for along in metres]
+            highest[number] = [along.max() for along in metres]
+            if not self.placed(lowest[number], highest[number]).all():
+                return int(np.count_nonzero(~self.placed(*metres)))
+            column[part], row[part] = map(_steps_in_place, metres, self.origin, [self.size_m] * 2)
+            return 0
 
-        _in_parts(place, len(lon), threads)
-        return _encode(column, row, self, threads)
+        n_lost = sum(map_in_order(place, range(len(parts)), threads if len(parts) > 1 else 1))
+        if n_lost:
+            raise DataError(self._no_place(n_lost, len(lon)))
+        if not parts:
+            return Quadrats(np.zeros(0, dtype=np.int32), [])
+        first, last = self.locate(*lowest.min(axis=0)), self.locate(*highest.max(axis=0))
+        return _encode(column, row, first, last, self, threads)
 
     def count_outside(self, lon: Floats, lat: Floats) -> int:
         """Count the points outside the area of use of the grid's CRS."""
@@ -236,24 +263,25 @@ class EquatorGrid(Grid):
             raise DataError(problems)
 
     def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
-        """Give the lengths along the equator and the meridian, in metres.
+        """Give the lengths along the equator and the meridian, in metres: infinite south of the equator.
 
-        Raises
-        ------
-        DataError
-            A point lies south of the equator, where this grid has no quadrats.
+        Examples
+        --------
+        >>> easting, northing = EquatorGrid().project(np.array([-29.0, 3.0]), np.array([1.0, -1.0]))
+        >>> easting.round(1).tolist(), northing.round(1).tolist()
+        ([111319.5, 3673543.2], [110574.4, inf])
         """
-        south = np.count_nonzero(np.asarray(lat) < 0)
-        if south:
-            raise DataError(
-                f"{south:,} of {len(lat):,} points lie south of the equator, where the grid glc2022 has no quadrats. "
-                "Latitudes must be 0 or more. Choose a grid by CRS, such as EPSG:6933."
-            )
         geod = pyproj.Geod(ellps="WGS84")
         easting = geod.a * np.radians(np.mod(np.asarray(lon) + 30.0, 360.0))
         zeros = np.zeros(len(lat))
         northing = np.asarray(geod.inv(zeros, zeros, zeros, lat)[2], dtype=np.float64)
-        return easting, northing
+        return easting, np.where(np.asarray(lat) < 0, np.inf, northing)
+
+    def _no_place(self, n_lost: int, n: int) -> str:
+        return (
+            f"{n_lost:,} of {n:,} points lie south of the equator, where the grid glc2022 has no quadrats. Latitudes "
+            "must be 0 or more. Choose a grid by CRS, such as EPSG:6933, or leave them out."
+        )
 
     def label(self, column: int, row: int) -> str:
         """Name one quadrat by its column and row, as the organizers did."""
@@ -320,38 +348,64 @@ def grid_named(name: str) -> Grid:
     return PRESETS[name]
 
 
+def _steps_in_place(metres: Floats, origin: int, size_m: int) -> Floats:
+    """Turn metres into whole steps of the grid from its origin, in the same array.
+
+    The quotient is exact enough: centimetres are whole numbers below 2**53, so that a quotient that is not whole lies
+    farther from the next whole number than its rounding goes.
+    """
+    metres *= 100
+    np.rint(metres, out=metres)
+    metres -= origin * 100
+    metres /= size_m * 100
+    return np.floor(metres, out=metres)
+
+
+def _parts(n: int) -> list[slice]:
+    """Give parts of n points, small enough for a processor's cache."""
+    return [slice(start, start + PART_POINTS) for start in range(0, n, PART_POINTS)]
+
+
 def _in_parts(work: Callable[[slice], None], n: int, threads: int | None) -> None:
-    """Do some work part by part, small enough for a processor's cache, in threads where there are several parts."""
-    parts = [slice(start, start + PART_POINTS) for start in range(0, n, PART_POINTS)]
+    """Do some work part by part, in threads where there are several parts."""
+    parts = _parts(n)
     for _ in map_in_order(work, parts, threads if len(parts) > 1 else 1):
         pass
 
 
-def _encode(column: Integers, row: Integers, grid: Grid, threads: int | None) -> Quadrats:
-    """Give a number to each quadrat that occurs, by column and row, and code each point."""
-    if not column.size:
-        return Quadrats(np.zeros(0, dtype=np.int32), [])
-    first_column, first_row = int(column.min()), int(row.min())
-    n_rows = int(row.max()) - first_row + 1
-    n_cells = (int(column.max()) - first_column + 1) * n_rows
+def _encode(
+    column: Steps,
+    row: Steps,
+    first: tuple[Integers, Integers],
+    last: tuple[Integers, Integers],
+    grid: Grid,
+    threads: int | None,
+) -> Quadrats:
+    """Give a number to each quadrat that occurs, by column and row, and code each point; the arrays are used up."""
+    (first_column, first_row), (last_column, last_row) = map(int, first), map(int, last)
+    n_rows = last_row - first_row + 1
+    n_cells = (last_column - first_column + 1) * n_rows
     if n_cells <= DENSE_CELLS:
-        occupied, codes = _number_cells(column - first_column, row - first_row, n_rows, n_cells, threads)
+        column -= np.int32(first_column)
+        row -= np.int32(first_row)
+        occupied, codes = _number_cells(column, row, n_rows, n_cells, threads)
     else:
-        occupied, inverse = np.unique((column - first_column) * n_rows + (row - first_row), return_inverse=True)
+        cells = (column.astype(np.int64) - first_column) * n_rows + (row.astype(np.int64) - first_row)
+        occupied, inverse = np.unique(cells, return_inverse=True)
         codes = inverse.astype(np.int32)
     columns, rows = np.divmod(occupied, n_rows)
     return Quadrats(codes, grid.labels(columns + first_column, rows + first_row))
 
 
-def _number_cells(
-    column: Integers, row: Integers, n_rows: int, n_cells: int, threads: int | None
-) -> tuple[Integers, npt.NDArray[np.int32]]:
-    """Give the cells that occur and the number of each point's cell among them, by a table of all cells."""
+def _number_cells(column: Steps, row: Steps, n_rows: int, n_cells: int, threads: int | None) -> tuple[Integers, Steps]:
+    """Give the cells that occur and the number of each point's cell among them, by a table of all cells.
+
+    Both arrays are used up: one holds the cells in the end, the other the numbers.
+    """
     present = np.zeros(n_cells, dtype=bool)
-    codes = np.empty(len(column), dtype=np.int32)
 
     def mark(part: slice) -> None:
-        column[part] *= n_rows
+        column[part] *= np.int32(n_rows)
         column[part] += row[part]
         present[column[part]] = True
 
@@ -361,10 +415,10 @@ def _number_cells(
     number[occupied] = np.arange(occupied.size, dtype=np.int32)
 
     def code(part: slice) -> None:
-        np.take(number, column[part], out=codes[part], mode="clip")
+        row[part] = number[column[part]]
 
     _in_parts(code, len(column), threads)
-    return occupied, codes
+    return occupied, row
 
 
 @cache

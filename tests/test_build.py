@@ -390,6 +390,17 @@ class TestLayouts:
         train = read(report.folder / "public" / "observations_train.csv", ";")
         assert {row["subset"] for row in train} == {"train", "val"}
 
+    def test_the_grid_glc2022_takes_a_southern_place_for_unprojectable(self, tmp_path: Path) -> None:
+        """It has no quadrats south of the equator: an error with the line, unless the recipe drops such rows."""
+        south = four_quadrats()[0].replace("p0", "p9").replace("45.0", "-45.0")
+        write_csv(tmp_path / "pa.csv", PA_HEADER, [*four_quadrats(), south])
+        grid = '[quadrats]\ngrid = "glc2022"\n'
+        assert f"line {len(four_quadrats()) + 2}: lon 5.0 lat -45.0" in problems(write_recipe(tmp_path, more=grid))
+        recipe = write_recipe(tmp_path, more=grid)
+        recipe.write_text(recipe.read_text().replace('"pa.csv"', '"pa.csv"\ndrop = ["unprojectable"]'))
+        report = build_dataset(recipe, tmp_path / "d")
+        assert report.manifest["steps"][0]["dropped"] == {"unprojectable": 1}
+
     def test_glc2022_refuses_a_survey_with_two_species(self, tmp_path: Path) -> None:
         write_csv(tmp_path / "pa.csv", PA_HEADER, four_quadrats())
         assert "more than one species" in problems(write_recipe(tmp_path, more='[output]\nlayout = "glc2022"\n'))

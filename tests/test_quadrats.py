@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pyproj
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spatialsplit.errors import DataError
-from spatialsplit.quadrats import DENSE_CELLS, PRESETS, EquatorGrid, Grid, grid_named
+from spatialsplit.quadrats import DENSE_CELLS, PART_POINTS, PRESETS, EquatorGrid, Grid, grid_named
 from tests.real_data import data_folder, each_known_answer
 from tests.strategies import european, metres, quick
 
@@ -107,6 +107,24 @@ def test_a_point_without_a_place_is_counted_and_refused(bad: float) -> None:
     """NaN, infinity, and what lies farther out than the earth is wide."""
     with pytest.raises(DataError, match=r"1 of 2 points cannot be projected to EPSG:3035\. .*EPSG:6933 covers"):
         Grid().locate(np.array([0.0, bad]), np.zeros(2))
+
+
+def test_points_without_a_place_are_counted_over_all_parts() -> None:
+    """The number is that of the whole table, and not that of the part in which the first one lies."""
+    lon, lat = np.full(3 * PART_POINTS, 10.0), np.full(3 * PART_POINTS, 52.0)
+    lon[[5, PART_POINTS + 5, -1]], lat[[5, PART_POINTS + 5, -1]] = 190.0, -52.0
+    with pytest.raises(DataError, match=r"3 of 393,216 points cannot be projected"):
+        Grid().assign(lon, lat)
+
+
+@given(st.integers(-(10**11), 10**11), st.integers(1, 10**8), st.integers(-(10**8), 10**8))
+@example(10**11 - 1, 1, 0)
+@example(-1, 10**8, 0)
+@quick
+def test_columns_are_those_of_whole_number_arithmetic(centimetres: int, size_m: int, origin: int) -> None:
+    """The division in floating point never crosses an edge, at any size, origin and distance."""
+    column, row = Grid("EPSG:3035", size_m, (origin, 0)).locate(one(centimetres / 100), one(0.0))
+    assert (column[0], row[0]) == ((centimetres - origin * 100) // (size_m * 100), 0)
 
 
 @pytest.mark.parametrize("size", [0, -5000, 5000.0, True, "5000", 10**18])

@@ -16,7 +16,7 @@ from spatialsplit.build.cleaning import make_cleaning, with_repeats
 from spatialsplit.columns import COLUMNS, darwin_core_columns, names_of
 from spatialsplit.crs import WGS84, count_outside_area_of_use
 from spatialsplit.engine import map_in_order
-from spatialsplit.errors import DataError, shown
+from spatialsplit.errors import DataError, TableError, shown
 from spatialsplit.layouts import files_of_layout
 from spatialsplit.occurrences import (
     Cleaning,
@@ -100,7 +100,7 @@ def open_inputs(
     if problems and po is not None:
         problems.extend(_look_through(po, recipe, threads))
     if problems or opened is None:
-        raise DataError(problems)
+        raise TableError(problems)
     return OpenInputs(*opened, with_repeats(po, threads) if po is not None else None)
 
 
@@ -243,7 +243,7 @@ def mark_unprojectable(grid: Grid) -> Callable[[Places], None]:
     def mark(places: Places) -> None:
         fine = np.flatnonzero(places.reasons == 0)
         easting, northing = grid.project(places.lon[fine], places.lat[fine])
-        lost = fine[~(np.isfinite(easting) & np.isfinite(northing))]
+        lost = fine[~grid.placed(easting, northing)]
         places.reasons[lost] = CODES["unprojectable"]
 
     return mark

@@ -57,8 +57,8 @@ WHAT = {
     "bad_latitude": ("Invalid latitude", "Latitudes lie in [-90, 90]. Correct them"),
     "bad_longitude": ("Invalid longitude", "Longitudes lie in [-180, 180]. Correct them"),
     "unprojectable": (
-        "Coordinate outside its CRS",
-        "Every point must have a place on the ellipsoid. Correct it or its crs",
+        "Coordinate outside its CRS or the grid",
+        "Every point must have a place on the ellipsoid and in the grid. Correct it, its crs or the grid",
     ),
     "missing_key": ("Missing survey key", "Every row must say which survey it belongs to. Fill it in"),
     "bad_key": ("Invalid survey key", "A dayOfYear is a whole number from 1 to 366. Correct it"),
