@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spatialsplit.errors import DataError, first_few, nearest_name, shown
+from spatialsplit.errors import TableError, first_few, nearest_name, shown
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def find_columns(
 
     Raises
     ------
-    DataError
+    TableError
         One line for a header that was cut at the wrong separator; else a line for each column that is missing, there
         twice, known by two aliases at once, or meant by two names.
 
@@ -190,7 +190,7 @@ def find_columns(
             missing = True
     separated = _wrong_separator(header, where) if missing else None
     if separated or problems:
-        raise DataError(separated or problems)
+        raise TableError(separated or problems)
     return found
 
 

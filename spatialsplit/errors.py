@@ -7,6 +7,7 @@ A fault is one line; an exception may carry several. What checks, and when, stan
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 
 class SpatialSplitError(Exception):
@@ -27,6 +28,9 @@ class SpatialSplitError(Exception):
     second fault
     """
 
+    page: ClassVar[str] = ""
+    """The page of the documentation that helps with such a fault; the command line names it after the last one."""
+
     def __init__(self, problems: str | Iterable[str]):
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(self.problems))
@@ -36,8 +40,16 @@ class DataError(SpatialSplitError, ValueError):
     """An input table, coordinate or argument that cannot be used as it is."""
 
 
+class TableError(DataError):
+    """A table that lacks a column, or rows of it that cannot be used: a line for each kind of fault."""
+
+    page = "docs/how-to/columns.md"
+
+
 class RecipeError(SpatialSplitError, ValueError):
     """A recipe that says something impossible or unknown."""
+
+    page = "docs/recipe.md"
 
 
 class SubmissionError(SpatialSplitError, ValueError):
@@ -47,9 +59,13 @@ class SubmissionError(SpatialSplitError, ValueError):
 class SolutionError(SpatialSplitError, ValueError):
     """A solution that the organizer has to mend. Never shown to participants."""
 
+    page = "docs/scoring.md"
+
 
 class ManifestError(SpatialSplitError):
     """A dataset folder that does not agree with its manifest."""
+
+    page = "docs/files.md"
 
 
 class OutputError(SpatialSplitError, OSError):

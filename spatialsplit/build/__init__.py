@@ -35,7 +35,7 @@ from spatialsplit.build.presence_only import (
 )
 from spatialsplit.build.steps import Step
 from spatialsplit.engine import Engine, Threads
-from spatialsplit.errors import DataError, RecipeError, SpatialSplitError
+from spatialsplit.errors import DataError, RecipeError, SpatialSplitError, TableError
 from spatialsplit.manifest import FORMAT, MANIFEST, is_inside, manifest_text, write_sums
 from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
@@ -230,7 +230,7 @@ class _Build:
         )
         problems = inputs.po.problems(self.recipe.inputs.po.drop)
         if problems:
-            raise DataError(problems)
+            raise TableError(problems)
         for role, written in result.written.items():
             self.out.add(role, written)
         return result

@@ -1,20 +1,22 @@
 """The command line: which commands there are, and what an error looks like to a person.
 
 One file a group of commands in this folder; each parses, calls one function of the library and prints. A command's
-module is
-imported only when that command runs, so `spatialsplit --help` starts quickly.
+module is imported only when that command runs, so `spatialsplit --help` and the completion of names start quickly.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
+import re
 import sys
 from dataclasses import dataclass
 
 import click
+from click.shell_completion import CompletionItem
 
-from spatialsplit.errors import SpatialSplitError
+from spatialsplit.errors import SpatialSplitError, nearest_name
 
 BAD_INPUT, USAGE, CHECK_FAILED = 1, 2, 3
 
@@ -47,7 +49,26 @@ COMMANDS: dict[str, Entry] = {
     "suggest-size": Entry("diagnostics", "Suggest how large quadrats should be."),
     "synth": Entry("synthesis", "Make a virtual flora to try things on."),
     "new-seed": Entry("steps", "Make a strong seed."),
+    "completion": Entry("completing", "Print what makes a shell complete commands."),
 }
+
+FIRST_STEPS = """spatialsplit: raw species records in, a published benchmark with an honest spatial split out.
+
+Try it on a made-up country (half a minute):
+  spatialsplit synth --out flora
+  spatialsplit build flora/recipe.toml --out dataset
+  spatialsplit audit dataset
+
+With a table of your own:
+  spatialsplit describe surveys.csv       what we read in it, and a recipe to start from
+
+With a split that somebody else made:
+  spatialsplit audit --train train.csv --test test.csv --crs EPSG:3035 --size 10000
+
+All commands:     spatialsplit --help
+One of them:      spatialsplit build --help
+"""
+"""What a newcomer reads who typed the name and nothing else."""
 
 
 class LazyCommands(click.Group):
@@ -64,7 +85,23 @@ class LazyCommands(click.Group):
             return None
         module = importlib.import_module(f"spatialsplit.cli.{entry.module}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        keep_examples(command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command from the table above, importing none of them."""
+        names = [CompletionItem(name, help=COMMANDS[name].help) for name in COMMANDS if name.startswith(incomplete)]
+        return names or click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed, or name the one that is nearest to it."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = nearest_name(name, COMMANDS)
+        ctx.fail(f"No such command '{name}'." + (f" Did you mean '{near}'?" if near else ""))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table above, importing none of them."""
@@ -72,13 +109,32 @@ class LazyCommands(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
 
-@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def keep_examples(command: click.Command) -> None:
+    """Keep the lines of a help text as they are where they hold a run of spaces: an example to copy, or a table."""
+    paragraphs = inspect.cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
+    kept = [f"\b\n{text}" if re.search(r"\S  |^  ", text) else text for text in paragraphs]
+    command.help = "\n\n".join(kept)
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            keep_examples(child)
+
+
+@click.group(
+    cls=LazyCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="spatialsplit", message="spatialsplit %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Turn raw species records into a published benchmark with an honest spatial split.
 
-    Start with:  spatialsplit synth --out flora && spatialsplit build flora/recipe.toml --out dataset
-    """
+    \b
+    Start with:  spatialsplit synth --out flora
+                 spatialsplit build flora/recipe.toml --out dataset
+    """  # noqa: D301 - the escape is click's mark for lines that stay as they are
+    if ctx.invoked_subcommand is None:
+        click.echo(FIRST_STEPS, nl=False)
 
 
 def main() -> None:
@@ -86,7 +142,7 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except SpatialSplitError as error:
-        _say(*error.problems)
+        _say(*with_page(error))
         code = BAD_INPUT
     except click.ClickException as error:
         error.show()
@@ -101,6 +157,13 @@ def main() -> None:
         _say(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
         code = BAD_INPUT
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def with_page(error: SpatialSplitError) -> list[str]:
+    """Give the lines of an error; the last of them ends with the page that helps, where there is one."""
+    *lines, last = error.problems or ("",)
+    page = error.page if "docs/" not in last else ""
+    return [*lines, f"{last} See {page}." if page else last]
 
 
 def _say(*lines: str) -> None:

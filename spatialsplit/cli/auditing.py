@@ -37,11 +37,12 @@ def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: 
 
     Exit code 0: no check failed (one that cannot run is no failure). 3: a check failed. 1: nothing to audit.
 
-    \b
-    spatialsplit audit dataset
-    spatialsplit audit --train a.csv --test b.csv --po c.csv --crs EPSG:3035 --size 10000 --radius 300
-    spatialsplit audit --train observations.csv --find-grid
-    """  # noqa: D301 - the escape is click's mark for lines that stay as they are
+    Example:  spatialsplit audit dataset
+
+    Example:  spatialsplit audit --train train.csv --test test.csv --po po.csv --crs EPSG:3035 --size 5000 --radius 300
+
+    Example:  spatialsplit audit --train train.csv --test test.csv --find-grid
+    """
     report = _report_of_folder(folder, options) if folder is not None else _report_of_tables(options)
     click.echo(report.as_json() if as_json else report.as_text())
     if not report.passed:
@@ -89,7 +90,12 @@ def _grid(options: dict[str, Any]) -> Grid | None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.pass_context
 def verify(ctx: click.Context, /, folder: Path) -> None:
-    """Check the files of a dataset against its manifest and its checksums."""
+    """Check the files of a dataset against its manifest and its checksums.
+
+    Exit code 3 if a file is missing, changed or not listed, with a line for each.
+
+    Example:  spatialsplit verify dataset
+    """
     from spatialsplit.manifest import verify_dataset
 
     if not folder.is_dir():

@@ -43,13 +43,16 @@ TRAIN_HELP = (
 @click.option("--epochs", default=60, show_default=True, type=click.IntRange(1), help="The most epochs.")
 @click.option("--checkpoint", type=PATH, help="Written after each epoch; training goes on from it if it is there.")
 def baseline(name: str, folder: Path, out: Path, metric: str | None, **options: Any) -> None:
-    r"""Fit a published baseline on a built dataset, write its submission, and print its validation score.
+    """Fit a published baseline on a built dataset, write its submission, and print its validation score.
 
-    \b
     constant-composition  the K commonest species of the validation surveys (GeoLifeCLEF 2023)
     most-frequent         the commonest species of the training data (2022)
     random-forest         100 trees on the environment: --raster or --env (2022)
     cnn-rgb, cnn-rgnir    ResNet-50 on pictures: --patches (2022); needs the extra spatialsplit[cnn]
+
+    Example:  spatialsplit baseline most-frequent --data dataset --out submission.csv
+
+    Example:  spatialsplit baseline random-forest --data dataset --raster flora/rasters/elevation.tif --out forest.csv
     """
     data = BuiltDataset(folder)
     with _model(name, options) as model:

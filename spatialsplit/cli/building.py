@@ -26,7 +26,7 @@ def build(recipe: Path, out: Path, force: bool, threads: int | None, engine_name
 
     The folder appears when everything is written and the audit has passed, and not before.
 
-    Example:  spatialsplit build recipe.toml --out dataset
+    Example:  spatialsplit build flora/recipe.toml --out dataset
     """
     try:
         with engine_of(engine_name, scheduler, threads) as engine, progress_bar("presence-only records") as on_progress:

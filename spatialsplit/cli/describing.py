@@ -24,7 +24,7 @@ def describe(table: Path, as_json: bool, columns: tuple[tuple[str, str], ...], *
 
     FILE is any table that a build reads: CSV, Parquet, a GBIF download, a Darwin Core archive, GeoPackage.
 
-    Example:  spatialsplit describe occurrence.txt
+    Example:  spatialsplit describe flora/pa.csv
     """
     separator = "\t" if options["separator"] == "\\t" else options["separator"]
     found = describe_table(table, dict(columns), Dialect(separator, options["encoding"]))

@@ -13,14 +13,20 @@ DATA = click.option(
 
 @click.group(name="export")
 def export() -> None:
-    """Write files for a competition platform, after rehearsing the competition; or a description for machines."""
+    """Write files for a competition platform, after rehearsing the competition; or a description for machines.
+
+    Example:  spatialsplit export kaggle --data dataset --out kaggle
+    """
 
 
 @export.command(name="kaggle")
 @DATA
 @click.option("--out", type=click.Path(), required=True, help="New folder for the files.")
 def kaggle(data: str, out: str) -> None:
-    """Write metric.py, solution.csv (with Usage) and sample_submission.csv."""
+    """Write metric.py, solution.csv (with Usage) and sample_submission.csv.
+
+    Example:  spatialsplit export kaggle --data dataset --out kaggle
+    """
     from spatialsplit.exports.kaggle import export_kaggle
 
     launch = export_kaggle(data, out)
@@ -34,7 +40,10 @@ def kaggle(data: str, out: str) -> None:
 @DATA
 @click.option("--out", type=click.Path(), required=True, help="The zip file to write.")
 def codabench(data: str, out: str) -> None:
-    """Write a bundle: scoring program, truth, pages, phases and leaderboard."""
+    """Write a bundle: scoring program, truth, pages, phases and leaderboard.
+
+    Example:  spatialsplit export codabench --data dataset --out bundle.zip
+    """
     from spatialsplit.exports.codabench import export_codabench
 
     _tell(export_codabench(data, out), out)

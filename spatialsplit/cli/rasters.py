@@ -69,6 +69,8 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
 
     The column is the file's stem, or <stem>_1, <stem>_2, … for the bands of a raster that has several. Off the raster,
     on no data, and without a coordinate it is empty; how often is told on stderr.
+
+    Example:  spatialsplit extract flora/pa.csv --raster flora/rasters/elevation.tif --out environment.csv
     """
     rasters = read_rasters(files, options["nodata"], options["raster_crs"])
     table, columns = points_of((points,), options)
@@ -117,6 +119,8 @@ def patches(
 
     OUT/index.csv says for each id where its patch is, how many of its pixels are missing, or why it has none. The point
     lies in pixel (size // 2, size // 2); off the raster, pixels are missing.
+
+    Example:  spatialsplit patches test_blind.csv --raster flora/rasters/elevation.tif --size-px 32 --out patches
     """
     raster = read_rasters((file,), options["nodata"], options["raster_crs"])[0]
     bands = tuple(int(band) for band in _numbers(options["bands"], "--bands")) or None

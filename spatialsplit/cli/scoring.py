@@ -50,6 +50,8 @@ def check_submission(metric: str, solution: str, submission: str, **options: Any
     """List every fault of a submission: line, id, column and token of each, ten of a kind.
 
     SOLUTION may be a blinded test table. Exit code 0: nothing to mend; 1: faults, one a line on stderr.
+
+    Example:  spatialsplit check-submission --metric f1_samples --solution test_blind.csv --submission mine.csv
     """
     with _named_faults(solution, submission):
         notes = scoring.check_submission(solution, submission, metric, **_given(metric, options))
@@ -65,7 +67,13 @@ def check_submission(metric: str, solution: str, submission: str, **options: Any
 @click.option("--per-row", type=click.Path(dir_okay=False), help="Write the numbers of each row (organizers only).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def score(metric: str, solution: str, submission: str, as_json: bool, per_row: str | None, **options: Any) -> None:
-    """Score a submission: all rows, the Public and the Private ones, with a 95 % interval."""
+    """Score a submission: all rows, the Public and the Private ones, with a 95 % interval.
+
+    The solution may have a column Usage, and a column quadratId, or --groups names a table of it: the interval then
+    resamples whole quadrats.
+
+    Example:  spatialsplit score --metric f1_samples --solution dataset/private/solution.csv --submission mine.csv
+    """
     own = {name: options.pop(name) for name in ("groups", "resamples", "seed")}
     with _named_faults(solution, submission):
         result = scoring.score(solution, submission, metric, **own, **_given(metric, options))

@@ -49,7 +49,7 @@ def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
 def quadrats(points: Path, out: Path, **options: Any) -> None:
     """Write the rows of POINTS with the quadrat of each, in a column quadratId.
 
-    Example:  spatialsplit quadrats pa.csv --crs EPSG:3035 --size 5000 --out pa_quadrats.csv
+    Example:  spatialsplit quadrats flora/pa.csv --crs EPSG:3035 --size 5000 --out pa_quadrats.csv
     """
     grid = grid_of(**_taken(options, *GRID))
     for warning in add_quadrats(points, out, grid, reading_of(**options)):
@@ -90,8 +90,7 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     POINTS has a column quadratId, or coordinates. A quadrat's number in a draw is the first 16 digits of
     printf '%s' 'SEED|HOLDOUT|QUADRAT' | sha256sum; the smallest numbers are taken.
 
-    Example:  spatialsplit draw pa_quadrats.csv --seed 42 --holdout test=0.025 --holdout val=0.025 --out split.csv
-    --rows pa_split.csv
+    Example:  spatialsplit draw pa_quadrats.csv --seed 42 --holdout test=0.025 --out draw.csv --rows pa_split.csv
     """
     grid = grid_of(**_taken(options, *GRID))
     asked = _taken(options, "seed", "holdouts", "share_of", "strata", "method", "remainder", "fixed", "extend")
@@ -149,7 +148,7 @@ def _holdout(name: str, share: str) -> Holdout:
 def surveys(pa: Path, keys: str, out: Path, coordinates: str, wide: tuple[str, ...], **options: Any) -> None:
     """Group the presence-absence rows of PA into surveys: one visit to one place, with all its species.
 
-    Example:  spatialsplit surveys pa.csv --keys patchID,dayOfYear --out surveys.csv
+    Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear --out surveys.csv
     """
     rules = SurveyRules(tuple(key.strip() for key in keys.split(",")), coordinates, options["coordinate_decimals"])
     n = write_surveys(pa, out, rules, wide=wide or None, reading=reading_of(**options))
@@ -177,8 +176,7 @@ def filter_po(
 ) -> None:
     """Remove the presence-only records of PO that lie within a radius of a site.
 
-    Example:  spatialsplit filter-po po.csv --sites pa_split.csv --where subset=test --radius 300 --out po_train.csv
-    --removed po_removed.csv
+    Example:  spatialsplit filter-po flora/po.csv --sites pa_split.csv --where subset=test --radius 300 --out kept.csv
     """
     names = ("where", "uncertainty_column", "site_id", "sites_crs", "sites_columns", "engine_name", "scheduler")
     asked = _taken(options, *names)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.crs import WGS84
-from spatialsplit.errors import DataError, first_few, nearest_name
+from spatialsplit.errors import DataError, TableError, first_few, nearest_name
 from spatialsplit.occurrences import RecordReader, RecordRules
 from spatialsplit.tables import Dialect, OutputColumn, TableInput
 from spatialsplit.tables.writing import check_ending
@@ -71,7 +71,7 @@ def position_of(source: TableInput, name: str) -> int:
     if name not in source.header:
         near = nearest_name(name, source.header)
         hint = f" Did you mean '{near}'?" if near else ""
-        raise DataError(f"No column '{name}' in {source.name}. It has: {first_few(source.header, shown=12)}.{hint}")
+        raise TableError(f"No column '{name}' in {source.name}. It has: {first_few(source.header, shown=12)}.{hint}")
     return source.header.index(name)
 
 
@@ -107,4 +107,4 @@ def refuse_faults(reader: RecordReader) -> None:
         for problem in reader.problems()
     ]
     if problems:
-        raise DataError(problems)
+        raise TableError(problems)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.errors import DataError
+from spatialsplit.errors import TableError
 from spatialsplit.occurrences import SpeciesReader, WideColumns, read_presence_absence
 from spatialsplit.publishing import new_files
 from spatialsplit.steps.passing import Reading, check_outputs
@@ -39,7 +39,7 @@ def write_surveys(
 
     Raises
     ------
-    DataError
+    TableError
         A line for each fault of the rows or of the surveys.
     """
     reading = reading or Reading()
@@ -50,7 +50,7 @@ def write_surveys(
     )
     surveys, more = group_surveys(table, rules)
     if problems or more:
-        raise DataError([*problems, *more])
+        raise TableError([*problems, *more])
     n_species = surveys.n_species
     mark = "|" if pa.types.is_string(surveys.label_species.type) else " "
     offsets = pa.array(np.concatenate([[0], np.cumsum(n_species)]), pa.int32())
