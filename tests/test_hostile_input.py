@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -260,21 +261,37 @@ class TestTables:
         assert (code, len(lines)) == (1, 1)
         assert "line 10" in lines[0]
 
-    def test_a_gz_bomb_is_streamed(self, tmp_path: Path) -> None:
-        """120 MB of equal rows in 500 kB: the records pass through, and the memory stays small."""
-        with gzip.open(tmp_path / "po.csv.gz", "wb", compresslevel=9) as file:
-            file.write(b"lon,lat,speciesId,note\n9.0,45.0,1,x\n")
-            block = b"9.0,45.0,1," + b"x" * 4_000 + b"\n"
-            for _ in range(30):
-                file.write(block * 1_000)
-        (tmp_path / "sites.csv").write_text("lon,lat\n5.0,45.0\n")
-        arguments = ("--sites", tmp_path / "sites.csv", "--radius", "300", "--out", tmp_path / "kept.csv.gz")
-        code, lines = run("filter-po", tmp_path / "po.csv.gz", *arguments[:-1], tmp_path / "kept.csv")
+    @staticmethod
+    def packed_po(folder: Path, note: Callable[[int], bytes]) -> tuple[Path, int]:
+        """Write 120 MB of records with a note each; give the file and how many times its size it has unpacked."""
+        with gzip.open(folder / "po.csv.gz", "wb", compresslevel=9) as file:
+            file.write(b"lon,lat,speciesId,note\n")
+            for i in range(30_000):
+                file.write(b"9.0,45.0,1," + note(i) + b"\n")
+        (folder / "sites.csv").write_text("lon,lat\n5.0,45.0\n")
+        return folder / "po.csv.gz", 120_000_000 // (folder / "po.csv.gz").stat().st_size
+
+    def test_a_gz_bomb_is_refused(self, tmp_path: Path) -> None:
+        """120 MB in 160 kB: nobody's records repeat themselves so."""
+        po, ratio = self.packed_po(tmp_path, lambda i: b"x" * 4_000)
+        assert ratio > 700
+        arguments = ("--sites", tmp_path / "sites.csv", "--radius", "300", "--out", tmp_path / "kept.csv")
+        code, lines = run("filter-po", po, *arguments)
+        assert (code, len(lines)) == (1, 1)
+        assert re.search(r"po\.csv\.gz has 16\d,\d{3} bytes and unpacks to more than 67,108,864\.", lines[0])
+        assert not (tmp_path / "kept.csv").exists()
+
+    def test_records_that_repeat_themselves_are_streamed(self, tmp_path: Path) -> None:
+        """The same 120 MB in less than one, a long note that only counts: they pass, and the memory stays small."""
+        po, ratio = self.packed_po(tmp_path, lambda i: b"%016x" % (i * 0x9E3779B97F4A7C15 % (1 << 64)) + b"x" * 3_984)
+        assert 100 < ratio < 400
+        arguments = ("--sites", tmp_path / "sites.csv", "--radius", "300", "--out", tmp_path / "kept.csv")
+        code, lines = run("filter-po", po, *arguments)
         assert code == 0, lines
         assert (tmp_path / "kept.csv").stat().st_size > 120_000_000
 
     def test_a_gz_bomb_without_a_line_break_is_refused(self, tmp_path: Path) -> None:
-        """A cell of 300 MB, 300 kB packed, is no row."""
+        """A cell of 300 MB, 300 kB packed, is no row, whichever of the two is noticed first."""
         with gzip.open(tmp_path / "pa.csv.gz", "wb", compresslevel=9) as file:
             file.write(SOUND.encode())
             for _ in range(300):
@@ -463,12 +480,24 @@ class TestSubmissions:
             assert len(caught.value.problems) < 50
 
     def test_an_endless_one_is_refused(self, tmp_path: Path) -> None:
-        """What is larger than half a GiB is no submission, and is not read further."""
+        """A line longer than a row can be is not read further: no single cell fills the memory."""
         (tmp_path / "truth.csv").write_text("surveyId,predictions\n1,1 2\n2,1\n")
         arguments = ("--metric", "f1_samples", "--solution", tmp_path / "truth.csv", "--submission", "/dev/zero")
-        code, lines = run("check-submission", *arguments, memory_mb=700)
+        code, lines = run("check-submission", *arguments, memory_mb=120)
+        assert (code, len(lines)) == (1, 1)
+        assert "line 1: more than 16,777,216 bytes" in lines[0]
+
+    def test_one_of_half_a_gibibyte_is_refused(self, tmp_path: Path) -> None:
+        """What is larger is no submission, though each of its lines could be a row."""
+        (tmp_path / "truth.csv").write_text("surveyId,predictions\n1,1 2\n2,1\n")
+        with (tmp_path / "sent.csv").open("wb") as file:
+            for _ in range(60):
+                file.write(b"1," + b"7 " * 4_500_000 + b"\n")
+        arguments = ("--solution", tmp_path / "truth.csv", "--submission", tmp_path / "sent.csv")
+        code, lines = run("check-submission", "--metric", "f1_samples", *arguments, memory_mb=700)
         assert (code, len(lines)) == (1, 1)
         assert "more than 536,870,912 bytes" in lines[0]
+        (tmp_path / "sent.csv").unlink()
 
     def test_millions_of_rows_stay_within_the_memory(self, tmp_path: Path) -> None:
         """Reading stops at two million rows; three million are 18 MB."""

@@ -7,15 +7,16 @@ a legal submission is `spatialsplit.submission.checking`. `read_csv` touches the
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TextIO
 
-LARGEST_CELL = 100_000_000  # the csv module's own limit, 131,072, is less than a list of 25,000 species
+LONGEST_LINE = 1 << 24  # bytes, and characters of a cell: 2 million species; the csv module's own limit is 131,072
 LARGEST_FILE = 1 << 29  # bytes: whoever sends more does not send a submission, and must not fill the memory
 MOST_ROWS = 2_000_000
 SEPARATORS = {",": "','", ";": "';'", "\t": "a tab"}
@@ -71,19 +72,48 @@ def as_table(source: Any, separators: str = ",") -> Table:
 
 
 def read_csv(path: str | os.PathLike[str], separators: str = ",") -> Table:
-    """Read a CSV file strictly; what is wrong with it is in the table's `faults`."""
+    """Read a CSV file strictly; what is wrong with it is in the table's `faults`.
+
+    A file that is too large, and a line that is too long to be a row, are not read further: nobody fills the memory.
+    """
+    content, fault = _bytes_of(path)
+    fault = fault or _not_text(content)
+    if fault:
+        return _no_table(fault)
+    return _parsed(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""), separators)
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> tuple[bytes, str]:
+    """Give a file's bytes, or what is wrong with its size."""
+    blocks: list[bytes] = []
+    left = LARGEST_FILE
+    since_break = n_breaks = 0
     with open(path, "rb") as file:
-        content = file.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        fault = f"the file has more than {LARGEST_FILE:,} bytes. It must be smaller: a row for each id, and no more."
-        return Table([], [], [], "line", [("file", fault)])
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        fault = f"line {line}: not UTF-8 text. Save the file as plain CSV in UTF-8."
-        return Table([], [], [], "line", [("file", fault)])
-    return table_from_csv(text, separators)
+        for block in iter(lambda: file.read(1 << 20), b""):
+            blocks.append(block)
+            left -= len(block)
+            last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+            since_break = since_break + len(block) if last < 0 else len(block) - last - 1
+            n_breaks += block.count(b"\n")
+            if since_break > LONGEST_LINE:
+                fault = f"line {n_breaks + 1}: more than {LONGEST_LINE:,} bytes. A row must be a line, with an id and"
+                return b"", f"{fault} its labels. A file without line breaks, or no CSV at all, looks like this."
+            if left < 0:
+                return b"", f"the file has more than {LARGEST_FILE:,} bytes. It must be smaller: a row for each id."
+    return b"".join(blocks), ""
+
+
+def _not_text(content: bytes) -> str:
+    """Say where bytes are no UTF-8 text, or nothing where they are."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(content) or 1, 1 << 20):
+        try:
+            decoder.decode(content[start : start + (1 << 20)], final=start + (1 << 20) >= len(content))
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, start + error.start) + 1
+            return f"line {line}: not UTF-8 text. Save the file as plain CSV in UTF-8."
+    nul = content.find(b"\0")
+    return "" if nul < 0 else _nul(content.count(b"\n", 0, nul) + 1)
 
 
 def table_from_csv(text: str, separators: str = ",") -> Table:
@@ -106,7 +136,20 @@ def table_from_csv(text: str, separators: str = ",") -> Table:
     >>> table.rows, table.faults
     ([['1', '1 2']], [('cells', 'line 3: 3 cells where the header has 2. Labels are separated by spaces.')])
     """
-    text = text[1:] if text.startswith("\ufeff") else text
+    if "\0" in text:
+        return _no_table(_nul(text.count("\n", 0, text.index("\0")) + 1))
+    return _parsed(io.StringIO(text[1:] if text.startswith("\ufeff") else text, newline=""), separators)
+
+
+def _no_table(fault: str) -> Table:
+    return Table([], [], [], "line", [("file", fault)])
+
+
+def _nul(line: int) -> str:
+    return f"line {line}: holds a NUL character. Save the file as CSV in UTF-8."
+
+
+def _parsed(text: TextIO, separators: str) -> Table:
     table = Table([], [], [], "line")
     separator = _separator_of(text, separators, table.faults)
     records = _records(text, separator, table.faults)
@@ -129,8 +172,10 @@ def table_from_csv(text: str, separators: str = ",") -> Table:
     return table
 
 
-def _separator_of(text: str, allowed: str, faults: list[tuple[str, str]]) -> str:
-    header = text.lstrip().split("\n", 1)[0]
+def _separator_of(text: TextIO, allowed: str, faults: list[tuple[str, str]]) -> str:
+    """Tell the separator by the first line that is not blank, and go back to the start."""
+    header = next((line for line in iter(text.readline, "") if line.strip()), "")
+    text.seek(0)
     present = [separator for separator in SEPARATORS if separator in header]
     found = max(present, key=header.count, default=allowed[0])
     if found not in allowed:
@@ -139,14 +184,10 @@ def _separator_of(text: str, allowed: str, faults: list[tuple[str, str]]) -> str
     return found
 
 
-def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterator[tuple[int, list[str]]]:
+def _records(text: TextIO, separator: str, faults: list[tuple[str, str]]) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the cells of each record that is not blank."""
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        faults.append(("file", f"line {line}: holds a NUL character. Save the file as CSV in UTF-8."))
-        return
-    former_limit = csv.field_size_limit(LARGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    former_limit = csv.field_size_limit(LONGEST_LINE)
+    reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
     before = 0
     try:
         for cells in reader:
@@ -154,7 +195,7 @@ def _records(text: str, separator: str, faults: list[tuple[str, str]]) -> Iterat
                 yield before + 1, cells
             before = reader.line_num
     except csv.Error as error:
-        too_long = f"a cell has more than {LARGEST_CELL:,} characters. A quotation mark that is not closed looks so."
+        too_long = f"a cell has more than {LONGEST_LINE:,} characters. A quotation mark that is not closed looks so."
         unclosed = "a quotation mark is opened and not closed, or followed by text."
         faults.append(("file", f"line {before + 1}: {too_long if 'limit' in str(error) else unclosed}"))
     finally:

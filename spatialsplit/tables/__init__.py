@@ -5,6 +5,7 @@ and cells.
 """
 
 from spatialsplit.tables.files import Dialect
+from spatialsplit.tables.holding import held
 from spatialsplit.tables.reading import Batch, Piece, TableInput, read_table
 from spatialsplit.tables.writing import OutputColumn, TableWriter, Written, open_writer, write_table
 
@@ -16,6 +17,7 @@ __all__ = [
     "TableInput",
     "TableWriter",
     "Written",
+    "held",
     "open_writer",
     "read_table",
     "write_table",

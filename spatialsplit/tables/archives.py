@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.tables.csv_files import CsvFile
+from spatialsplit.tables.csv_files import LONGEST_HEADER, CsvFile
 from spatialsplit.tables.darwin_core import EVENT, OCCURRENCE, Meta, MetaTable, read_meta
 from spatialsplit.tables.files import BATCH_BYTES, Dialect, TableFile
-from spatialsplit.tables.packing import Packing, open_archive, read_small, tables_in
+from spatialsplit.tables.packing import Packing, open_archive, opened_member, read_small, tables_in
 from spatialsplit.tables.parquet_files import is_parquet
 
 META = "meta.xml"
@@ -48,7 +48,7 @@ def open_zip(path: Path, dialect: Dialect) -> TableFile:
                 f"{path.name} holds {len(tables)} tables{_named(tables)} and no meta.xml that says which. A zip "
                 "archive holds one, or is a Darwin Core archive. Unpack it and name the table."
             )
-        with archive.open(tables[0]) as member:
+        with opened_member(archive, tables[0]) as member:
             if is_parquet(member.read(4)):
                 raise DataError(f"{path.name} holds a Parquet file. It is not read inside an archive. Unpack it.")
     return CsvFile(path, dialect, packing=Packing("zip", tables[0]))
@@ -102,7 +102,12 @@ class _ArchiveTable(CsvFile):
         self.darwin_core = True
         self.separator, self.quoted = self.described.separator, self.described.quoted
         self.header_lines = self.described.header_lines
-        lines = [text.readline() for _ in range(max(self.header_lines, 1))]
+        lines = [text.readline(LONGEST_HEADER) for _ in range(max(self.header_lines, 1))]
+        if len(lines[-1]) == LONGEST_HEADER:
+            raise DataError(
+                f"{self.described.location} in {self.name} begins with a line of more than {LONGEST_HEADER:,} "
+                "characters. A table has lines. Fetch the archive again."
+            )
         self.header_bytes = len("".join(lines).encode(errors="replace"))
         width = len(next(iter(self._cells_of(lines[:1])), []))
         self._choose(self.described.header(width))

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import IO, Any
 
 import pyarrow as pa
@@ -122,7 +123,7 @@ class CsvFile(TableFile):
         assert self.packing is not None  # known since the file was opened
         raw, stream = self.packing.open_hashed(self.path, hashed=self.hashed)
         counted = CountedLines(stream)
-        ragged: list[Any] = []
+        ragged = _Ragged()
         first_row = 0
         last_cell = ""
         try:
@@ -142,19 +143,14 @@ class CsvFile(TableFile):
             raise DataError(self._unparsable(error, batch_bytes)) from None
         finally:
             raw.close()
-        if ragged:
-            raise DataError(self._ragged())
+        if ragged.n_rows:
+            raise DataError(self._ragged(ragged.n_rows))
         if self.quoted and "\n" in last_cell and not counted.ends_quoted:
             raise DataError(self._unclosed())
 
-    def _parse(self, stream: Any, batch_bytes: int, ragged: list[Any]) -> Iterator[pa.RecordBatch]:
+    def _parse(self, stream: Any, batch_bytes: int, ragged: _Ragged) -> Iterator[pa.RecordBatch]:
         names = [str(i) for i in range(self.width)]
         chosen = [str(i) for i in self._chosen]
-
-        def set_aside(row: Any) -> str:
-            ragged.append(row.actual_columns)
-            return "skip"
-
         try:
             reader = pyarrow.csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
@@ -168,7 +164,7 @@ class CsvFile(TableFile):
                     delimiter=self.separator,
                     quote_char='"' if self.quoted else False,
                     newlines_in_values=self.quoted,
-                    invalid_row_handler=set_aside,
+                    invalid_row_handler=ragged.set_aside,
                 ),
                 convert_options=pyarrow.csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, include_columns=chosen
@@ -206,11 +202,11 @@ class CsvFile(TableFile):
                 break
         return [lines.get(row) for row in rows]
 
-    def _ragged(self) -> str:
+    def _ragged(self, n_rows: int) -> str:
         n = self.width
-        faults = [f"line {line}: {cells}" for line, cells in self._records() if cells != n]
+        faults = (f"line {line}: {cells}" for line, cells in self._records() if cells != n)
         return (
-            f"{len(faults):,} rows of {self.name} do not have the header's {n} cells (first: {first_few(faults)} "
+            f"{n_rows:,} rows of {self.name} do not have the header's {n} cells (first: {first_few(islice(faults, 4))} "
             "cells). Every row must have as many cells as the header. Quote cells that hold the separator, or correct "
             "those lines."
         )
@@ -247,6 +243,18 @@ class CsvFile(TableFile):
             )
         separator = SEPARATORS[self.separator]
         return f"{self.name} cannot be read as a table with {separator} between its cells ({shown(text)}). Correct it."
+
+
+class _Ragged:
+    """Counts the rows of another length than the header's, which the parser leaves out."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+
+    def set_aside(self, _: Any) -> str:
+        """Count one, and tell the parser to go on without it."""
+        self.n_rows += 1
+        return "skip"
 
 
 def sniff_separator(header: str) -> str:

@@ -1,9 +1,10 @@
-"""Streams of bytes that hash or count what passes through them."""
+"""Streams of bytes that hash, count or measure what passes through them."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,43 @@ class CountedLines(io.RawIOBase):
     def ends_quoted(self) -> bool:
         """Whether the last thing that was read, but for line breaks, is a quotation mark."""
         return self._tail.replace(b"\0", b"").rstrip(b"\r\n").endswith(b'"')
+
+
+class Measured(io.BufferedIOBase):
+    """A stream of which no more is read than it may hold.
+
+    Parameters
+    ----------
+    stream : file-like
+    most_bytes : int
+    too_much : callable
+        Gives the exception to raise where there is more.
+    """
+
+    def __init__(self, stream: Any, most_bytes: int, too_much: Callable[[], Exception]):
+        self._stream = stream
+        self._left = most_bytes
+        self._too_much = too_much
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read some bytes."""
+        return self._passed(self._stream.read(self._left + 1 if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """Read some bytes, with one question to the stream below."""
+        return self._passed(self._stream.read1(BLOCK_BYTES if size < 0 else size))
+
+    def _passed(self, block: bytes) -> bytes:
+        self._left -= len(block)
+        if self._left < 0:
+            raise self._too_much()
+        return block
+
+    def close(self) -> None:
+        """Close the stream below, too."""
+        self._stream.close()
+        super().close()
