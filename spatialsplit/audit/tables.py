@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,7 +71,8 @@ class Table:
 
     def naming(self, names: Sequence[str]) -> Table:
         """Give the same table with further columns known by their own names."""
-        further = {name: name for name in names if name in self.header and name not in self.means}
+        there = set(self.header)
+        further = {name: name for name in names if name in there and name not in self.means}
         return replace(self, means={**self.means, **further})
 
     def has(self, *words: str) -> bool:
@@ -159,7 +161,7 @@ def open_table(
         raise Unreadable(shown, f"cannot be read: {_first_line(error)}") from error
     if not any(header):
         raise Unreadable(shown, "has no header")
-    repeated = sorted({column for column in header if header.count(column) > 1})
+    repeated = sorted(column for column, count in Counter(header).items() if count > 1)
     if repeated:
         raise Unreadable(shown, f"has the column {repeated[0]!r} more than once")
     return Table(shown, path, separator, header, _meanings(header, means or {}))
@@ -186,8 +188,10 @@ def on_earth(lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
 
 def _meanings(header: tuple[str, ...], means: Mapping[str, str]) -> dict[str, str]:
     """Join what is said of the columns with what their names tell; what is said counts first."""
-    said = {word: column for word, column in means.items() if column in header}
-    told = recognise(column for column in header if column not in said.values())
+    there = set(header)
+    said = {word: column for word, column in means.items() if column in there}
+    spoken_for = set(said.values())
+    told = recognise(column for column in header if column not in spoken_for)
     return {**told, **said}
 
 

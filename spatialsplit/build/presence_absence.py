@@ -128,9 +128,9 @@ class SurveyTables:
         species = self.surveys.label_species.take(where)
         base = base.with_column(OutputColumn("speciesId", pa.int64()), self._numbered(species))
         further, rows = self.surveys.records, pa.array(self.surveys.label_row[positions])
-        for name in further.column_names:
-            column = OutputColumn(name, further.schema.field(name).type)
-            base = base.with_column(column, _one_chunk(further.column(name)).take(rows))
+        columns = [OutputColumn(field.name, field.type) for field in further.schema]
+        cells = [_one_chunk(column).take(rows) for column in further.columns]
+        base = OutputTable([*base.columns, *columns], [*base.cells, *cells])
         if with_names and self.numbers:
             base = base.with_column(OutputColumn("speciesName", pa.string()), species)
         return base

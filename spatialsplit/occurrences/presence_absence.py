@@ -7,6 +7,7 @@ they are the same: rows that say where and when, and labels that say which row f
 from __future__ import annotations
 
 import fnmatch
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from spatialsplit.occurrences.cells import SpeciesReader, cell_texts
 from spatialsplit.occurrences.coordinates import Places
 from spatialsplit.occurrences.faults import CODES, REASONS
 from spatialsplit.occurrences.reading import CheckedBatch, RecordReader, RecordRules
-from spatialsplit.tables import Batch, TableInput
+from spatialsplit.tables import Batch, TableInput, held
 
 Integers = npt.NDArray[np.int64]
 
@@ -50,8 +51,8 @@ class WideColumns:
                     f"No column of {where} matches '{pattern}' in species_columns. It has: "
                     f"{first_few(header, shown=12)}. Correct the pattern."
                 )
-            found.extend(i for i in matching if i not in found)
-        return found
+            found.extend(matching)
+        return list(dict.fromkeys(found))
 
 
 @dataclass
@@ -149,7 +150,7 @@ def read_presence_absence(
         What forbids its use, a line each; empty where all is well.
     """
     reader = RecordReader(source, rules, with_species=wide is None)
-    batches = list(source.batches())
+    batches = list(held(source.batches(), source.name))
     species_columns = wide.positions(source.header, source.name) if wide else []
     _settle_species(reader, batches, species_columns)
     collected = _Collected()
@@ -187,7 +188,7 @@ def _check_wide_names(species: SpeciesReader, names: Sequence[str], where: str) 
             "0 or all names. Correct species_columns or the header."
         )
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if list(names).count(name) > 1})
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         raise DataError(
             f"{len(twice):,} species of {where} have more than one column (first: {first_few(twice)}). Each has one. "
             "Correct the header."
@@ -200,11 +201,11 @@ def _check(
     checked = reader.check(batch, refine)
     if not species_columns:
         return checked, None
-    file = reader.source.files[batch.file]
+    there = set(reader.source.files[batch.file].columns)
     ones = np.zeros((batch.rows.num_rows, len(species_columns)), dtype=bool)
     for k, position in enumerate(species_columns):
         name = reader.source.header[position]
-        if name not in file.columns:
+        if name not in there:
             continue  # another file's species: these rows did not look for it
         texts = cell_texts(batch.column(position))
         one, zero = (pc.equal(texts, digit).to_numpy(zero_copy_only=False) for digit in "10")
@@ -276,7 +277,8 @@ def _attributes(
     """Gather the columns that are neither place, key nor species."""
     taken = {reader.found[name] for name in ("lon", "lat", "speciesId", *reader.rules.keys) if name in reader.found}
     names = reader.output_names()
-    further = [i for i in range(len(names)) if i not in taken and i not in species_columns]
+    taken.update(species_columns)
+    further = [i for i in range(len(names)) if i not in taken]
     columns = [_joined([checked.batch.column(i) for checked in collected.checked], fines) for i in further]
     return pa.Table.from_arrays(columns, names=[SET_ASIDE.get(names[i], names[i]) for i in further])
 

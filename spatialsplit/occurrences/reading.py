@@ -6,6 +6,7 @@ Nothing is repaired and nothing is lost: a row is fine, or it has a reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -48,7 +49,7 @@ class RecordReader:
         self._derived = derived_keys(source.header, rules)
         keys = [name for name in rules.keys if name not in self._derived]
         wanted = ["lon", "lat", *keys, *(["speciesId"] if with_species and rules.species else [])]
-        if rules.uncertainty:
+        if rules.uncertainty is not None:
             wanted.append(rules.uncertainty)
         if rules.cleaning is not None:
             wanted.extend(name for name in rules.cleaning.columns() if name not in wanted)
@@ -68,8 +69,8 @@ class RecordReader:
         self.found |= find_columns(self.source.header, others, columns, where=self.source.name)
 
     def _check_names(self) -> None:
-        names = [name for name in self.output_names() if name]
-        twice = sorted({name for name in names if names.count(name) > 1 and name in self.found})
+        counts = Counter(self.output_names())
+        twice = sorted(name for name in self.found if counts[name] > 1)
         if twice:
             raise DataError(
                 f"{self.source.name} would have more than one column '{name}': one is mapped to it and another has "
