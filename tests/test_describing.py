@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 from spatialsplit.build import build_dataset
 from spatialsplit.cli import cli
-from spatialsplit.describing import describe_table
-from spatialsplit.errors import DataError
-from spatialsplit.recipe import parse_recipe
+from spatialsplit.describing import describe_table, describe_tables
+from spatialsplit.errors import DataError, OutputError
+from spatialsplit.recipe import parse_recipe, read_recipe
+from spatialsplit.recipe.checks import remarks
 from tests.real_data import data_folder
 from tests.recipes import write_csv
 
@@ -209,3 +210,76 @@ class TestTheCommand:
         content = described(write_csv(tmp_path / "t.csv", "x_EPSG3035,y_EPSG3035", ["4321000,3210000"]))
         assert (content["crs"], content["mapped"]) == ("EPSG:3035", {"lon": "x_EPSG3035", "lat": "y_EPSG3035"})
         assert 'crs = "EPSG:3035"' in content["recipe"]
+
+
+class TestTheRecipe:
+    """What a newcomer builds from next, without having to mend it."""
+
+    SURVEYS: ClassVar[list[str]] = [f"p{i},150.{i},-33.{i},{i % 3}" for i in range(1, 9)]
+
+    def tables(self, folder: Path) -> list[Path]:
+        """Write surveys and records of Australia, whose columns have other names."""
+        surveys = write_csv(folder / "plots.csv", "site,x,y,spid", self.SURVEYS)
+        return [surveys, write_csv(folder / "po_all.csv", "spid,x,y", ["1,150.3,-33.3", "2,150.4,-33.4"])]
+
+    def test_tables_that_belong_together_make_one(self, tmp_path: Path) -> None:
+        """Surveys and presence-only records each find their section, with their columns."""
+        _, text = describe_tables(self.tables(tmp_path))
+        inputs = parse_recipe(tomllib.loads(text)).inputs
+        assert inputs.po is not None
+        assert (Path(inputs.pa.path).name, Path(inputs.po.path).name) == ("plots.csv", "po_all.csv")  # type: ignore[arg-type]
+        assert inputs.pa.columns == inputs.po.columns == {"lon": "x", "lat": "y"}
+
+    def test_several_wide_tables_are_one_input(self, tmp_path: Path) -> None:
+        """Species columns that have one pattern are named by it, others one by one."""
+        one = write_csv(tmp_path / "a.csv", "site,x,y,sp1,sp2", ["p,5,45,0,1"])
+        two = write_csv(tmp_path / "b.csv", "site,x,y,sp3,sp4", ["q,5,46,1,0"])
+        other = write_csv(tmp_path / "c.csv", "site,x,y,Abies,Picea", ["r,5,47,1,0"])
+        same = parse_recipe(tomllib.loads(describe_tables([one, two])[1])).inputs.pa
+        mixed = parse_recipe(tomllib.loads(describe_tables([one, other])[1])).inputs.pa
+        assert (len(same.paths), same.species_columns) == (2, "sp*")
+        assert mixed.species_columns == ["sp*", "Abies", "Picea"]
+
+    @pytest.mark.parametrize(("row", "crs"), [("5,45", "EPSG:3035"), ("150,-33", "EPSG:6933"), ("-60,-3", "EPSG:6933")])
+    def test_the_quadrats_suit_the_place(self, row: str, crs: str, tmp_path: Path) -> None:
+        """The default CRS is made for Europe; elsewhere the recipe says another."""
+        text = describe_table(write_csv(tmp_path / "t.csv", "lon,lat", [row])).recipe
+        assert parse_recipe(tomllib.loads(text)).grid().crs == crs
+
+    @pytest.mark.parametrize(("n", "share"), [(100, 0.1), (10_000, 0.025)])
+    def test_a_small_table_gets_a_test_that_is_large_enough(self, n: int, share: float, tmp_path: Path) -> None:
+        """A fortieth of a few hundred surveys is a handful, whose score says nothing."""
+        text = describe_table(write_csv(tmp_path / "t.csv", "lon,lat", ["5,45"] * n)).recipe
+        assert parse_recipe(tomllib.loads(text)).holdouts[0].share == share
+
+    def test_it_is_written_where_it_will_be_used(self, tmp_path: Path) -> None:
+        """Paths are relative to the recipe, and nothing is overwritten."""
+        paths = [str(path) for path in self.tables(tmp_path)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path)
+            (tmp_path / "sub").mkdir()
+            arguments = ["describe", *(Path(path).name for path in paths), "--recipe", "sub/recipe.toml"]
+            done = CliRunner().invoke(cli, arguments)
+            again = CliRunner().invoke(cli, arguments)
+        assert done.exit_code == 0, done.output
+        assert "spatialsplit build sub/recipe.toml" in done.output
+        assert read_recipe(tmp_path / "sub" / "recipe.toml").inputs.pa.path == "../plots.csv"
+        assert isinstance(again.exception, OutputError)
+
+    def test_species_in_columns_are_counted(self, tmp_path: Path) -> None:
+        """A wide table has species too."""
+        write_csv(tmp_path / "w.csv", "site,x,y,sp1,sp2,sp3", ["p,5,45,0,1,1"])
+        assert "3, a column each" in CliRunner().invoke(cli, ["describe", str(tmp_path / "w.csv")]).output
+
+    def test_a_build_says_that_the_seed_was_not_chosen(self) -> None:
+        """The recipe's own proposal is no seed; any other is."""
+        recipe = parse_recipe(
+            {
+                "name": "n",
+                "seed": "change me",
+                "inputs": {"pa": {"path": "t"}},
+                "holdouts": [{"name": "test", "share": 0.5}],
+            }
+        )
+        assert "spatialsplit new-seed" in remarks(recipe)[0]
+        assert remarks(recipe.model_copy(update={"seed": "42"})) == []

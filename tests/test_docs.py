@@ -8,10 +8,11 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
+from docs.recipe_keys import documented, renewed
 from spatialsplit.build import BuildReport
 from spatialsplit.columns import COLUMNS
 from spatialsplit.occurrences import DROPPABLE
-from spatialsplit.recipe import Recipe, parse_recipe
+from spatialsplit.recipe import Input, Recipe, parse_recipe
 from spatialsplit.synthetic import write_virtual_flora
 
 REPOSITORY = Path(__file__).parents[1]
@@ -37,6 +38,19 @@ def test_the_page_of_the_recipe_has_every_key() -> None:
     page = (REPOSITORY / "docs" / "recipe.md").read_text()
     missing = {key for key in keys(Recipe) if f"`{key}`" not in page}
     assert not missing
+
+
+def test_the_page_of_the_recipe_is_the_one_that_the_models_give() -> None:
+    """After a change of a key: `python -m docs.recipe_keys`."""
+    page = (REPOSITORY / "docs" / "recipe.md").read_text("utf-8")
+    assert page == renewed(page)
+
+
+def test_every_key_of_a_recipe_says_what_it_means() -> None:
+    """In the source, where the key stands, so that the page is complete."""
+    for model in [Recipe, Input, *sections(Recipe.model_fields["draw"].annotation)]:
+        told = {key for key, field in model.model_fields.items() if not sections(field.annotation)}
+        assert told <= set(documented(model))
 
 
 def test_the_page_of_the_recipe_has_every_reason() -> None:

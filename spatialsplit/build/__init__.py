@@ -35,12 +35,13 @@ from spatialsplit.build.presence_only import (
 )
 from spatialsplit.build.steps import Step
 from spatialsplit.engine import Engine, Threads
-from spatialsplit.errors import DataError, RecipeError, SpatialSplitError, TableError
+from spatialsplit.errors import RecipeError, SpatialSplitError, TableError
 from spatialsplit.manifest import FORMAT, MANIFEST, is_inside, manifest_text, write_sums
 from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
 from spatialsplit.publishing import new_folder
 from spatialsplit.recipe import Recipe, read_recipe
+from spatialsplit.recipe.checks import remarks
 from spatialsplit.split import Assignment, Split, SplitRules, split_surveys
 from spatialsplit.submission import Launch, check_launch
 from spatialsplit.tables.assignments import read_assignment
@@ -256,7 +257,7 @@ class _Build:
         return check_launch(solution, sample, evaluation.metric, **evaluation.options)
 
     def _manifest(self, inputs: OpenInputs, split: Split, po: PoResult, vocabulary: Vocabulary) -> dict[str, Any]:
-        self.warnings += paths_outside(self.recipe)
+        self.warnings += [*remarks(self.recipe), *paths_outside(self.recipe)]
         for reader in (inputs.pa.reader, inputs.po):
             self.warnings += reader.warnings() if reader is not None else []
         if split.surveys.varying:

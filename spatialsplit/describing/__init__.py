@@ -5,6 +5,6 @@ counted stands in `counting`, which column is what in `mapping`, and the recipe 
 """
 
 from spatialsplit.describing.counting import Suspicion
-from spatialsplit.describing.description import Description, describe_table
+from spatialsplit.describing.description import Description, describe_table, describe_tables
 
-__all__ = ["Description", "Suspicion", "describe_table"]
+__all__ = ["Description", "Suspicion", "describe_table", "describe_tables"]

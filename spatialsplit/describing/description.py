@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ class Description:
     suspicions : list of Suspicion
     recipe : str
         TOML to start from.
+    species_columns : list of str
+        Of a wide table: the columns that hold nothing but 0 and 1.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Description:
     values: dict[str, dict[str, int]] = field(default_factory=dict)
     suspicions: list[Suspicion] = field(default_factory=list)
     recipe: str = ""
+    species_columns: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain values, for JSON."""
@@ -98,10 +101,40 @@ def describe_table(
     >>> found.crs, found.extent
     ('EPSG:4326', [5.34, 45.12, 5.34, 45.12])
     """
-    path = Path(path)
+    return describe_tables([path], columns, dialect)[0][0]
+
+
+def describe_tables(
+    paths: Sequence[Path | str],
+    columns: Mapping[str, str] | None = None,
+    dialect: Dialect | None = None,
+    folder: Path = Path(),
+) -> tuple[list[Description], str]:
+    """Look through tables that belong together; give what is in each, and one recipe for all.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        Such as surveys and presence-only records.
+    columns, dialect
+        As for `describe_table`, of every table.
+    folder : path
+        Where the recipe will lie.
+    """
+    drafts = [_look_through(Path(path), columns or {}, dialect) for path in paths]
+    return [_describe(draft) for draft in drafts], draft_recipe(drafts, folder)
+
+
+def _look_through(path: Path, columns: Mapping[str, str], dialect: Dialect | None) -> Draft:
     source = TableInput(path, dialect, hashed=False)
-    guess = guess_columns(source.header, columns or {}, darwin_core=source.darwin_core)
+    named = {name: theirs for name, theirs in columns.items() if theirs in source.header}
+    guess = guess_columns(source.header, named, darwin_core=source.darwin_core)
     counts = _count(source, guess)
+    return Draft(path, source, guess, counts, _crs(source, counts, guess)[0])
+
+
+def _describe(draft: Draft) -> Description:
+    source, guess, counts = draft.source, draft.guess, draft.counts
     crs, reason = _crs(source, counts, guess)
     species = len(counts.species) if "speciesId" in guess.names else None
     return Description(
@@ -119,7 +152,8 @@ def describe_table(
         species,
         {name: dict(sorted(counter.items())) for name, counter in counts.values.items()},
         _suspicions(counts, crs),
-        draft_recipe(Draft(path, source, guess, counts, crs)),
+        draft_recipe([draft]),
+        [source.header[i] for i in sorted(counts.binary)] if len(counts.binary) > 1 else [],
     )
 
 

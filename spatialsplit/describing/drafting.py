@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from spatialsplit.columns import find_columns
+from spatialsplit.crs import count_outside_area_of_use, to_lonlat
 from spatialsplit.describing.counting import ZONES, Counts
 from spatialsplit.describing.mapping import Guess
 from spatialsplit.errors import DataError
@@ -17,6 +20,11 @@ from spatialsplit.tables import TableInput
 from spatialsplit.tables.csv_files import CsvFile
 
 PRESENCE_ONLY = re.compile(r"(^|[^a-z])p[o0]([^a-z]|$)|presences?[_-]?only|occurrence", re.IGNORECASE)
+
+DEFAULT_CRS = "EPSG:3035"
+
+SMALL = 10_000
+"""Rows of surveys; a fortieth of fewer is too small a test, so that a tenth is proposed."""
 
 DROPPED = ("missing_coordinate", "missing_species", "bad_date")
 """What a recipe can drop, of what is counted here."""
@@ -33,33 +41,76 @@ class Draft:
     crs: str | None
 
 
-def draft_recipe(draft: Draft) -> str:
-    """Write a recipe for a table: presence-only or presence-absence, as its name and columns suggest."""
-    presence_only = _is_presence_only(draft)
-    role, other = ("po", "pa") if presence_only else ("pa", "po")
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", draft.path.name.split(".")[0]).strip("-._") or "dataset"
+def draft_recipe(drafts: Sequence[Draft], folder: Path = Path()) -> str:
+    """Write a recipe for the tables: presence-only or presence-absence, as their names and columns suggest.
+
+    Parameters
+    ----------
+    drafts : sequence of Draft
+        At least one; tables of one kind are one input of several files, read as the first of them is.
+    folder : path
+        Where the recipe will lie: paths in it are relative to it.
+    """
+    tables = {"pa": [each for each in drafts if not _is_presence_only(each)]}
+    tables["po"] = [each for each in drafts if _is_presence_only(each)]
+    first = (tables["pa"] or tables["po"])[0]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", first.path.name.split(".")[0]).strip("-._") or "dataset"
     lines = [
         "# A recipe to start from. Build it with: spatialsplit build recipe.toml --out dataset",
         f"name = {json.dumps(name)}",
         'seed = "change me"                   # spatialsplit new-seed makes one',
         "",
-        f"[inputs.{role}]",
-        f"path = {_text(os.fspath(draft.path))}",
-        *_reading(draft),
+    ]
+    for role in sorted(tables, key=lambda role: first not in tables[role]):
+        lines += _input(role, tables[role], folder)
+    if tables["pa"]:
+        lines += ["[surveys]", f"keys = {json.dumps(_keys(first), ensure_ascii=False)}", ""]
+    lines += _quadrats(drafts)
+    share = "0.025" if sum(each.counts.n_rows for each in tables["pa"] or drafts) >= SMALL else "0.1"
+    for holdout in ("test", "val"):
+        lines += ["[[holdouts]]", f'name = "{holdout}"', f"share = {share}"]
+    return "\n".join(lines) + "\n"
+
+
+def _input(role: str, drafts: Sequence[Draft], folder: Path) -> list[str]:
+    """Give the section of one input, or a place to fill in."""
+    if not drafts:
+        return {
+            "pa": ["[inputs.pa]", 'path = "pa.csv"                       # your surveys: they make the test', ""],
+            "po": [
+                "# [inputs.po]                         # presence-only records, if there are any",
+                '# path = "po.csv"',
+                "",
+            ],
+        }[role]
+    paths = [_text(_path_from(folder, each.path)) for each in drafts]
+    path = paths[0] if len(paths) == 1 else f"[{', '.join(paths)}]"
+    return [f"[inputs.{role}]", f"path = {path}", *_reading(drafts), ""]
+
+
+def _path_from(folder: Path, path: Path) -> str:
+    return os.fspath(path) if path.is_absolute() or folder == Path() else Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _quadrats(drafts: Sequence[Draft]) -> list[str]:
+    """Name a CRS for the quadrats where the default is not made for the place."""
+    if not any(_leaves_europe(each) for each in drafts):
+        return []
+    return [
+        "[quadrats]",
+        'crs = "EPSG:6933"                    # equal-area, for the whole world; the default is for Europe',
         "",
     ]
-    if presence_only:
-        lines += ["[inputs.pa]", 'path = "pa.csv"                       # your surveys: they make the test', ""]
-    else:
-        lines += [
-            f"# [inputs.{other}]                         # presence-only records, if there are any",
-            '# path = "po.csv"',
-            "",
-        ]
-        lines += ["[surveys]", f"keys = {json.dumps(_keys(draft), ensure_ascii=False)}", ""]
-    for holdout in ("test", "val"):
-        lines += ["[[holdouts]]", f'name = "{holdout}"', "share = 0.025"]
-    return "\n".join(lines) + "\n"
+
+
+def _leaves_europe(draft: Draft) -> bool:
+    west, south, east, north = draft.counts.box
+    if draft.crs is None or west > east:
+        return False
+    lon, lat = np.array([west, east, west, east]), np.array([south, south, north, north])
+    if draft.crs != "EPSG:4326":
+        lon, lat = to_lonlat(lon, lat, draft.crs)
+    return count_outside_area_of_use(lon, lat, DEFAULT_CRS) > 0
 
 
 def _text(value: str) -> str:
@@ -74,10 +125,10 @@ def _is_presence_only(draft: Draft) -> bool:
     )
 
 
-def _reading(draft: Draft) -> list[str]:
+def _reading(drafts: Sequence[Draft]) -> list[str]:
     """Give the keys of the input's section."""
-    lines = []
-    species = _species_columns(draft)
+    draft, lines = drafts[0], []
+    species = _species_of_all(drafts)
     if species:
         lines += ['layout = "wide"', f"species_columns = {json.dumps(species, ensure_ascii=False)}"]
     elif draft.counts.odd["float_species"] and draft.counts.species_are_numbers:
@@ -142,6 +193,15 @@ def _species_columns(draft: Draft) -> str | list[str] | None:
     if prefix and not any(name.startswith(prefix) for name in others):
         return f"{prefix}*"
     return names
+
+
+def _species_of_all(drafts: Sequence[Draft]) -> str | list[str] | None:
+    """Give one pattern where all tables have the same, else all patterns and names."""
+    found: dict[str, None] = {}
+    for columns in map(_species_columns, drafts):
+        found |= dict.fromkeys([columns] if isinstance(columns, str) else columns or [])
+    names = list(found)
+    return names[0] if len(names) == 1 else names or None
 
 
 def _common_start(names: Sequence[str]) -> str:

@@ -16,6 +16,9 @@ from spatialsplit.errors import DataError, first_few, nearest_name
 from spatialsplit.occurrences import DROPPABLE
 from spatialsplit.recipe.sections import Input, Recipe
 
+UNCHANGED_SEED = "change me"
+"""The seed of a recipe that was drafted and not looked at."""
+
 
 def check_recipe(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
     """Give what contradicts itself in a recipe, a line each.
@@ -197,3 +200,10 @@ def _from_data_error(*makers: Callable[[], object]) -> list[str]:
         except DataError as error:
             problems.extend(error.problems)
     return problems
+
+
+def remarks(recipe: Recipe) -> list[str]:
+    """Say what is allowed in a recipe and most likely not meant."""
+    if recipe.seed != UNCHANGED_SEED:
+        return []
+    return [f"The seed is still '{UNCHANGED_SEED}', which describe proposes. Choose one: spatialsplit new-seed."]

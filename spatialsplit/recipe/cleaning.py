@@ -32,6 +32,8 @@ class CleanSection(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     tables: list[Literal["pa", "po"]] | None = None
+    """The tables to clean. Unless said, both for rows that cannot be used; for rows that are not wanted the
+    presence-only table, where there is one."""
 
     missing_coordinate: Refused = None
     bad_latitude: Refused = None
@@ -61,13 +63,31 @@ class CleanSection(BaseModel):
     duplicate_record: Unwanted = None
 
     centroids: str | None = None
+    """A table of points, with `lon` and `lat`, that places are put at when only the country, province or institution
+    is known. None comes with the package."""
+
     centroid_radius_m: Annotated[float, Field(ge=0, le=100_000)] | None = None
+    """Records this near to one, or nearer, are `near_centroid`. Unless said, `1000`."""
+
     area: str | None = None
+    """Polygons (GeoPackage, GeoJSON, GeoParquet, in any CRS); records outside are `outside_area`. Their edges are
+    straight lines in degrees and belong to it."""
+
     max_uncertainty_m: Annotated[float, Field(ge=0)] | None = None
+    """Records with more are `uncertain`."""
+
     years: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    """`[first, last]`; records before or after are `year_outside`."""
+
     allow_basis_of_record: list[str] | None = None
+    """Values of `basisOfRecord` that are wanted, such as `"HUMAN_OBSERVATION"`; in any case and with or without
+    separators."""
+
     refuse_issues: list[str] | None = None
+    """Flags of the column `issue` that are not wanted, such as `"COORDINATE_ROUNDED"`."""
+
     allow_licenses: list[str] | None = None
+    """Licences that are allowed, such as `"CC0_1_0"`, `"CC_BY_4_0"`; addresses of Creative Commons mean the same."""
 
     def policies(self, role: str, drop: list[str], *, with_po: bool) -> dict[str, str]:
         """Give the policy of each reason for one table, in the order of the reasons.

@@ -1,4 +1,7 @@
-"""The sections of a recipe: their keys, types and defaults, and what each gives to the module that uses it."""
+"""The sections of a recipe: their keys, types and defaults, and what each gives to the module that uses it.
+
+The text under a key is its entry in `docs/recipe.md`, which is generated from here.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +35,52 @@ class Input(_Section):
     """One input table: `[inputs.pa]` or `[inputs.po]`."""
 
     path: str | list[str]
+    """A file or a list of files, relative to the recipe. Several files make one table. CSV (also gz, bz2, or alone in
+    a zip), Parquet (also a folder of it), GeoPackage and GeoParquet points (whose CRS is the file's own: leave `crs`
+    out), GBIF's downloads and Darwin Core archives. With a layout of GeoLifeCLEF, also the folder of a download."""
+
     columns: dict[str, str] = {}
+    """Our name of a column = the file's name. Known names and aliases need none."""
+
     layout: Literal["long", "wide", "darwin_core", "glc2020", "glc2021", "glc2022", "glc2023", "glc2024", "glc2025"] = (
         "long"
     )
+    """`"long"`: a row a species; `"wide"`: a column a species, 0 or 1; `"darwin_core"`: the species is `speciesKey`,
+    else `species`, else `scientificName` (GBIF's tables and archives are known by themselves); `"glc2020"` …
+    `"glc2025"`: GeoLifeCLEF's own files (from 2023 on, the text `6310.0` is species 6310)."""
+
     species_columns: str | list[str] | None = None
+    """For wide tables: a pattern such as `"swi*"`, or a list of names and patterns."""
+
     crs: str = "EPSG:4326"
+    """CRS of the coordinates. Published are WGS84 degrees."""
+
     separator: str | None = None
+    """`","`, `";"` or `"\\t"`; seen in the header unless said."""
+
     encoding: str = "utf-8"
+    """Of a text table."""
+
     quoted: bool | None = None
+    """Whether a quotation mark encloses cells; unless said `true`, and `false` for Darwin Core's tab-separated
+    tables."""
+
     decimal: Literal[".", ","] = "."
+    """`","` where coordinates and uncertainties have a decimal comma."""
+
     read_columns: list[str] | None = None
+    """Columns to read beside those that are known or mapped here; others are left out. Unless said, all are read, and
+    of Darwin Core the terms that matter."""
+
     day_first: bool = False
+    """Whether dates such as `3.4.2021` or `03/04/2021` have the day first. Without it they are not read."""
+
     time_zone: str | None = None
+    """Zone in which dates that are seconds since 1970 begin their day, such as `"Europe/Paris"`. Without it they are
+    not read."""
+
     drop: list[str] = []
+    """Reasons for which rows are dropped and listed instead of refused; see below."""
 
     @property
     def paths(self) -> list[str]:
@@ -77,76 +112,144 @@ class SurveySection(_Section):
     """`[surveys]`: see `SurveyRules`."""
 
     keys: list[str] = ["patchID", "dayOfYear"]
+    """Columns that name a survey together; any columns of the file. `dayOfYear` and `year` are taken from the date
+    where the file has no such column. With `["surveyId"]` surveys keep their numbers, else they are numbered by a
+    hash of their keys."""
+
     coordinates: Literal["error", "first", "mean"] = "error"
+    """For surveys whose rows lie in several places: `"error"`, `"first"` (row in code-point order) or `"mean"`."""
 
 
 class QuadratSection(_Section):
     """`[quadrats]`: a preset by name, or CRS, size and origin."""
 
     grid: str | None = None
+    """A preset, `"glc2022"` or `"glc2024"`, instead of the next three."""
+
     crs: str | None = None
+    """A projected CRS in metres with an EPSG code; equal-area ones are best. Unless said, `"EPSG:3035"`."""
+
     size_m: int | None = None
+    """Side of a quadrat in whole metres. Unless said, `5000`."""
+
     origin: list[int] | None = None
+    """Easting and northing of a quadrat corner in whole metres. Unless said, `[0, 0]`."""
 
 
 class HoldoutSection(_Section):
     """`[[holdouts]]`: a subset to draw."""
 
     name: Literal["test", "val"]
+    """In the order of the draw."""
+
     share: Share
+    """Of the quadrats that are still free, between 0 and 1."""
 
 
 class DrawSection(_Section):
     """`[draw]`: see `DrawRules`."""
 
     method: Literal["quota", "threshold"] = "quota"
+    """`"quota"`: the smallest numbers, as many as the share says. `"threshold"`: every number below share × 2⁶⁴;
+    nothing moves when data is added."""
+
     share_of: Literal["quadrats", "surveys"] = "quadrats"
+    """`"surveys"`: the prefix whose surveys come nearest to the share."""
+
     strata: str | None = None
+    """A survey column; the quota is divided among its values by largest remainder."""
+
     attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Draw so many times with the seeds `SEED#1`, `SEED#2`, … and keep the draw that is balanced best in share and
+    species."""
+
     quadrats: str | None = None
+    """A table of `quadratId` and `subset`: a fixed assignment. Quadrats not listed belong to the remainder."""
+
     extend: str | None = None
+    """Such a table of an earlier release: its quadrats stay, only new ones are drawn."""
+
     remainder: Literal["train", "val"] = "train"
+    """Where the rest goes; `"val"` where presence-only data is the only training data, as in GeoLifeCLEF 2023."""
 
 
 class PoFilterSection(_Section):
     """`[po_filter]`: which presence-only records go."""
 
     radius_m: Annotated[float, Field(ge=0, le=1_000_000)] = 300
+    """Presence-only records this near to a survey of `around`, or nearer, are removed; metres by geodesic on WGS84."""
+
     around: list[Literal["test", "val"]] = ["test"]
+    """The holdouts to keep away from."""
+
     uncertainty_column: Annotated[str, Field(min_length=1)] | None = None
+    """A column whose metres are added to a record's radius; missing ones add nothing."""
+
     whole_quadrats: bool = False
+    """Remove all records in test quadrats as well."""
+
     min_records: Annotated[int, Field(ge=1)] = 1
+    """Species with fewer training records (presence-only and presence-absence) lose their presence-only ones."""
+
     max_records: Annotated[int, Field(ge=1)] | None = None
+    """Presence-only records that a species keeps; which ones is drawn by SHA-256 of `SEED|po|SPECIES|k`."""
 
 
 class EvaluationSection(_Section):
     """`[evaluation]`: how submissions will be scored."""
 
     metric: Literal["f1_samples", "top_k_error"] = "f1_samples"
+    """How a submission is scored; see [scoring](scoring.md)."""
+
     options: dict[str, str | int | float | bool] = {}
+    """Options of the metric, as in `{ k = 30 }`; see [scoring](scoring.md)."""
+
     public_share: Share | None = None
+    """Share of the test quadrats whose surveys count for the public leaderboard."""
 
 
 class OutputSection(_Section):
     """`[output]`: the form of the published files."""
 
     formats: list[Literal["csv", "parquet"]] = ["csv"]
+    """`"parquet"` may stand beside it."""
+
     layout: Literal["glc2022", "glc2023", "glc2024"] | None = None
+    """That year's file and column names; unless said, ours."""
+
     coordinate_decimals: Annotated[int, Field(ge=0, le=10)] = 6
+    """Coordinates are rounded to it before anything is decided."""
+
     blind_columns: list[str] = []
+    """Survey columns that the blinded test may show beyond the allow-list."""
 
 
 class AboutSection(_Section):
     """`[about]`: what the dataset's README and descriptions say of it."""
 
     title: str | None = None
+    """The dataset's title; unless said, its `name`."""
+
     description: str | None = None
+    """What it is, in a few sentences."""
+
     license: str | None = None
+    """Best its SPDX name, such as `"CC-BY-4.0"`, or a link."""
+
     url: str | None = None
+    """Where it is published."""
+
     creators: list[str] = []
+    """Who made it, name by name."""
+
     citation: str | None = None
+    """How to cite it."""
+
     version: str | None = None
+    """`MAJOR.MINOR.PATCH`, or its beginning."""
+
     date_published: str | None = None
+    """A day, such as `"2026-01-31"`."""
 
 
 class Recipe(_Section):
@@ -156,8 +259,16 @@ class Recipe(_Section):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    """The dataset's name: letters, digits, `.`, `_`, `-`."""
+
     seed: str | None = None
+    """Any text without `|`; an integer means its digits. It stands in the manifest. Needed, unless there is
+    `seed_env`."""
+
     seed_env: str | None = None
+    """The environment variable that holds a secret seed of at least 32 hexadecimal digits (`spatialsplit new-seed`).
+    The manifest has its SHA-256 only."""
+
     inputs: Inputs
     surveys: SurveySection = SurveySection()
     quadrats: QuadratSection = QuadratSection()
