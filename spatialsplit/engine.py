@@ -11,12 +11,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from spatialsplit.errors import DataError
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+
+
+READ_AHEAD = 2
+"""Batches that are read before they are wanted."""
 
 
 def default_threads() -> int:
@@ -32,7 +36,7 @@ def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: 
     function : callable
         Pure: it must not matter in which thread and order it runs.
     batches : iterable
-        Read one by one in the calling thread.
+        Read one by one, in one thread, a few before they are wanted.
     threads : int, optional
         As many as there are processors, unless said; 1 runs everything in the calling thread.
 
@@ -55,7 +59,7 @@ def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: 
     with ThreadPoolExecutor(threads) as pool:
         under_way: deque[Future[Out]] = deque()
         try:
-            for batch in batches:
+            for batch in _ahead(batches):
                 under_way.append(pool.submit(function, batch))
                 if len(under_way) > threads:
                     yield under_way.popleft().result()
@@ -63,6 +67,21 @@ def map_in_order(function: Callable[[In], Out], batches: Iterable[In], threads: 
                 yield under_way.popleft().result()
         finally:
             for future in under_way:
+                future.cancel()
+
+
+def _ahead(batches: Iterable[In]) -> Iterator[In]:
+    """Read batches in a thread of its own, so that reading goes on while the results are used."""
+    iterator = iter(batches)
+    end = object()
+    with ThreadPoolExecutor(1) as reader:
+        wanted: deque[Future[Any]] = deque(reader.submit(next, iterator, end) for _ in range(READ_AHEAD))
+        try:
+            while (batch := wanted.popleft().result()) is not end:
+                wanted.append(reader.submit(next, iterator, end))
+                yield batch
+        finally:
+            for future in wanted:
                 future.cancel()
 
 

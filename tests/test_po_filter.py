@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spatialsplit.engine import default_threads, map_in_order
+from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError
 from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter, count_reasons
 from spatialsplit.quadrats import Grid
@@ -135,42 +135,3 @@ def test_an_impossible_radius_is_refused(radius: float) -> None:
     """When the filter is made, not at the first record."""
     with pytest.raises(DataError, match="Invalid radius"):
         PoFilter([], radius)
-
-
-class TestTheEngine:
-    """A pure function over batches, in their order."""
-
-    @pytest.mark.parametrize("threads", [1, 2, 5, None])
-    def test_results_come_in_the_order_of_the_batches(self, threads: int | None) -> None:
-        """Though later ones may be done earlier."""
-        assert list(map_in_order(lambda n: n * n, range(50), threads)) == [n * n for n in range(50)]
-
-    def test_few_batches_are_under_way_at_once(self) -> None:
-        """Memory does not grow with the table."""
-        read = 0
-
-        def batches() -> Any:
-            nonlocal read
-            for n in range(100):
-                read += 1
-                yield n
-
-        results = map_in_order(lambda n: n, batches(), 2)
-        next(results)
-        assert read <= 4
-        results.close()  # type: ignore[attr-defined]
-
-    def test_a_fault_in_a_thread_is_the_callers(self) -> None:
-        """It is not lost, and not another."""
-        with pytest.raises(ZeroDivisionError, match="division"):
-            list(map_in_order(lambda n: 1 // n, [1, 0, 1], 2))
-
-    @pytest.mark.parametrize("threads", [0, -1])
-    def test_no_thread_is_refused(self, threads: int) -> None:
-        """Zero does not mean all."""
-        with pytest.raises(DataError, match=r"Invalid number of threads .*\. It must be 1 or more"):
-            list(map_in_order(str, [1], threads))
-
-    def test_there_is_at_least_one_processor(self) -> None:
-        """Which this process may use."""
-        assert default_threads() >= 1

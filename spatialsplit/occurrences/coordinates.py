@@ -111,10 +111,13 @@ def read_places(first: pa.Array, second: pa.Array, crs: str = WGS84, decimals: i
     east, east_state = parse_numbers(first)
     north, north_state = parse_numbers(second)
     degrees = is_degrees(crs)
+    inside = (np.abs(east) <= 180) & (np.abs(north) <= 90)  # false for NaN
+    if degrees and inside.all():
+        reasons = np.zeros(len(east), dtype=np.int8)
+        return Places(*_to_published(east, north, reasons, crs, decimals), reasons, 0, 0, 0)
     bad_north = (north_state == NO_NUMBER) | np.isinf(north)
     bad_east = (east_state == NO_NUMBER) | np.isinf(east)
     swapped = like_metres = like_degrees = 0
-    inside = (np.abs(east) <= 180) & (np.abs(north) <= 90)
     if degrees:
         out_north, out_east = np.abs(north) > 90, np.abs(east) > 180
         swapped = int(np.count_nonzero(out_north & (np.abs(north) <= 180) & (np.abs(east) <= 90)))
@@ -134,15 +137,12 @@ def _to_published(
     east: Floats, north: Floats, reasons: npt.NDArray[np.int8], crs: str, decimals: int | None
 ) -> tuple[Floats, Floats]:
     fine = reasons == 0
-    if fine.all():
-        lon, lat = to_lonlat(east, north, crs)
-    else:
-        lon, lat = np.full(len(east), np.nan), np.full(len(north), np.nan)
+    lon, lat = np.where(fine, east, np.nan), np.where(fine, north, np.nan)
+    if crs != WGS84:
         lon[fine], lat[fine] = to_lonlat(east[fine], north[fine], crs)
-    lost = fine & ~((np.abs(lon) <= 180) & (np.abs(lat) <= 90))
-    if not is_degrees(crs):
-        lost |= fine & ~((np.abs(east) <= FARTHEST_M) & (np.abs(north) <= FARTHEST_M))
-    if lost.any():
+        lost = fine & ~((np.abs(lon) <= 180) & (np.abs(lat) <= 90))
+        if not is_degrees(crs):
+            lost |= fine & ~((np.abs(east) <= FARTHEST_M) & (np.abs(north) <= FARTHEST_M))
         reasons[lost] = CODES["unprojectable"]
         lon[lost] = lat[lost] = np.nan
     if decimals is not None:

@@ -113,10 +113,12 @@ def read_days(
     >>> days.reasons.tolist(), days.years.tolist(), days.not_iso
     ([0, 0], [2021, 0], 1)
     """
+    said = by_distinct(year, whole_or_zero) if year is not None else np.zeros(n, dtype=np.int64)
+    if date is None and day_of_year is None:
+        return Days(np.zeros(n, dtype=np.int8), np.maximum(said, 0), np.zeros(n, dtype=np.int64), 0)
     zeros = np.zeros(n, dtype=np.int64)
     how = rules or DateRules()
     coded = by_distinct(date, how.code) if date is not None else zeros
-    said = by_distinct(year, whole_or_zero) if year is not None else zeros
     day = by_distinct(day_of_year, whole_or_zero) if day_of_year is not None else zeros
     from_epoch = coded >= FROM_EPOCH
     when = np.where(from_epoch, coded - FROM_EPOCH, coded)

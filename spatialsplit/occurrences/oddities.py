@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -68,6 +67,8 @@ def row_codes(columns: Sequence[pa.Array]) -> npt.NDArray[np.uint64]:
     >>> bool(codes[0] == codes[1]), bool(codes[0] == codes[2])
     (True, False)
     """
+    import pandas as pd  # slow to import, and seldom needed
+
     texts = [as_text(column) for column in columns]
     joined = pc.binary_join_element_wise(*texts, "\x1f") if len(texts) > 1 else texts[0]
     codes: npt.NDArray[np.uint64] = pd.util.hash_array(joined.to_numpy(zero_copy_only=False), categorize=False)
