@@ -190,11 +190,12 @@ class HashedOutput:
         return len(data)
 
     def close(self) -> None:
-        """Bring the bytes to the disk, so that a full disk shows here and not later."""
+        """Bring the bytes of a file that is published to the disk, so that a full disk shows here and not later."""
         if not self._file.closed:
             with self._file:
                 self._file.flush()
-                os.fsync(self._file.fileno())
+                if self._hashed:
+                    os.fsync(self._file.fileno())
 
     @property
     def closed(self) -> bool:
