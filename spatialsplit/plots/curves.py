@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.plots.palette import PALE, in_order, look_of, tidy
+from spatialsplit.plots.palette import PALE, in_order, legend_above, look_of, tidy, words_of
 
 Numbers = npt.ArrayLike
 MOST_POINTS = 200
@@ -40,13 +40,13 @@ def plot_nearest(axes: Any, metres: Mapping[str, Numbers], *, compare: Numbers |
         _cumulative(axes, compare, color=PALE, linestyle="-", linewidth=1.2, label="if single surveys were drawn")
     for name in in_order(metres):
         look = look_of(name)
-        label = {"PO": "to presence-only"}.get(name, f"to {name}")
-        _cumulative(axes, metres[name], color=look.colour, linestyle=look.line, linewidth=2, label=label)
+        style = {"color": look.colour, "linestyle": look.line, "linewidth": 2}
+        _cumulative(axes, metres[name], label=f"to {words_of(name)}", **style)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(_length)
     tidy(axes, xlabel="distance to the nearest", ylabel="share of the test surveys", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(_percent)
-    return _with_legend(axes, loc="best")
+    return legend_above(axes)
 
 
 def _cumulative(axes: Any, values: Numbers, **style: Any) -> None:
@@ -84,13 +84,13 @@ def plot_rank_abundance(axes: Any, counts: Mapping[str, Numbers]) -> Any:
             continue
         ranks = np.unique(np.geomspace(1, found.size, MOST_POINTS).round().astype(int))
         look = look_of(name)
-        axes.plot(ranks, found[ranks - 1], color=look.colour, linestyle=look.line, linewidth=2, label=name)
+        axes.plot(ranks, found[ranks - 1], color=look.colour, linestyle=look.line, linewidth=2, label=words_of(name))
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(_whole)
     tidy(axes, xlabel="species, the commonest first", ylabel="surveys or records")
-    return _with_legend(axes, loc="lower left")
+    return legend_above(axes)
 
 
 def plot_removal_distances(axes: Any, metres: Numbers, *, radius_m: float | None = None) -> Any:
@@ -123,18 +123,12 @@ def plot_removal_distances(axes: Any, metres: Numbers, *, radius_m: float | None
     return tidy(axes, xlabel="metres to the nearest test survey", ylabel="records removed")
 
 
-def _with_legend(axes: Any, **where: Any) -> Any:
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, handlelength=3.2, **where)
-    return axes
-
-
 def _length(metres: float, position: int = 0) -> str:
     return f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
 
 
 def _percent(share: float, position: int = 0) -> str:
-    return f"{share:.0%}" if share <= 1 else ""
+    return f"{share * 100:.0f} %" if share <= 1 else ""
 
 
 def _whole(number: float, position: int = 0) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialsplit.errors import DataError
-from spatialsplit.plots.palette import in_order, look_of
+from spatialsplit.plots.palette import in_order, look_of, words_of
 from spatialsplit.quadrats import Grid, grid_named
 
 if TYPE_CHECKING:
@@ -66,7 +67,11 @@ def plot_split(what: Path | str | Split | tuple[Any, Any, Any], axes: Any = None
 
 
 def plot_quadrats(
-    axes: Any, corners: npt.NDArray[np.int64], subsets: npt.NDArray[Any], size_m: int, sites: Floats | None = None
+    axes: Any,
+    corners: npt.NDArray[np.int64],
+    subsets: npt.NDArray[Any],
+    size_m: int,
+    points: Mapping[str, Floats] | None = None,
 ) -> Any:
     """Draw quadrats as coloured squares in their projection, holdouts on top, and test surveys as triangles.
 
@@ -78,8 +83,8 @@ def plot_quadrats(
     subsets : array of str, shape (n,)
     size_m : int
         Side of a quadrat.
-    sites : array of float, shape (m, 2), metres, optional
-        Easting and northing of test surveys.
+    points : mapping of name to array of float, shape (m, 2), metres, optional
+        Easting and northing of surveys (`test`) or of `removed` records, to be drawn on top.
 
     Examples
     --------
@@ -96,11 +101,13 @@ def plot_quadrats(
     (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0) + size_m
     colours = np.asarray(np.round(looks[image] * 255), dtype=np.uint8)
     axes.imshow(colours, extent=(west, east, south, north), origin="upper", interpolation="none")
-    if sites is not None and len(sites):
-        look = look_of("test")
-        axes.plot(*sites.T, look.mark, color="none", markeredgecolor=look.colour, markersize=5, linestyle="none")
+    for name, at in (points or {}).items():
+        look = look_of(name)
+        style = {"markerfacecolor": "none", "markeredgecolor": look.colour, "markersize": 5, "linestyle": "none"}
+        axes.plot(*np.asarray(at, dtype=float).T, look.mark, **style)
     axes.set(aspect="equal", xticks=[], yticks=[], xlim=(west, east), ylim=(south, north))
-    return _legend(axes, names, [int((subsets == name).sum()) for name in names])
+    counts = {name: int((subsets == name).sum()) for name in names}
+    return _legend(axes, counts | {name: len(at) for name, at in (points or {}).items() if name not in counts})
 
 
 def square_picture(
@@ -140,19 +147,19 @@ def _plot_points(axes: Any, lon: Any, lat: Any, subset: Any) -> Any:
         axes.plot(lon[chosen], lat[chosen], look.mark, color=look.colour, markersize=small, linestyle="none")
     middle = np.radians(np.clip(np.nanmean(lat) if lat.size else 0.0, -85, 85))
     axes.set(aspect=1 / np.cos(middle), xlabel="longitude", ylabel="latitude")
-    return _legend(axes, names, [int((subset == name).sum()) for name in names])
+    return _legend(axes, {name: int((subset == name).sum()) for name in names})
 
 
-def _legend(axes: Any, names: list[str], counts: list[int]) -> Any:
+def _legend(axes: Any, counts: Mapping[str, int]) -> Any:
     from matplotlib.lines import Line2D
 
     handles = [
         Line2D([], [], color=look_of(name).colour, marker=look_of(name).mark, linestyle="none", markersize=7)
-        for name in names
+        for name in counts
     ]
-    labels = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True)]
+    labels = [f"{words_of(name)} ({count:,})" for name, count in counts.items()]
     where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)} if not axes.get_xlabel() else {"loc": "best"}
-    axes.legend(handles, labels, frameon=False, ncols=max(len(names), 1), handletextpad=0.2, **where)
+    axes.legend(handles, labels, frameon=False, ncols=min(max(len(counts), 1), 3), handletextpad=0.2, **where)
     return axes
 
 

@@ -63,6 +63,26 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
+def words_of(name: str) -> str:
+    """Say a name in words.
+
+    Examples
+    --------
+    >>> words_of("PO"), words_of("test")
+    ('presence-only', 'test')
+    """
+    return {"PO": "presence-only", "removed": "presence-only, removed"}.get(name, name)
+
+
+def legend_above(axes: Any, **more: Any) -> Any:
+    """Name the curves above the axes, where no curve is in the way."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        look = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0), "ncols": 2, "fontsize": "small", **more}
+        axes.legend(handles, labels, frameon=False, handlelength=3.2, columnspacing=1.4, borderpad=0.2, **look)
+    return axes
+
+
 def tidy(axes: Any, **labels: Any) -> Any:
     """Take away what says nothing, and set the labels; text is never read as a formula."""
     for side in ("top", "right"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.plots.palette import in_order, look_of, tidy
+from spatialsplit.plots.palette import in_order, legend_above, look_of, tidy, words_of
 
 Numbers = npt.ArrayLike
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -37,7 +37,7 @@ def plot_counts(axes: Any, counts: Mapping[str, float], *, label: str) -> Any:
     values = [counts[name] for name in names]
     bars = axes.barh(range(len(names)), values, color=[look_of(name).colour for name in names], height=0.62)
     axes.bar_label(bars, [f"{value:,.0f}" for value in values], padding=4)
-    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_yticks(range(len(names)), [words_of(name) for name in names], parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.15)
     tidy(axes, xlabel=label)
@@ -67,13 +67,11 @@ def plot_time_of_year(axes: Any, months: Mapping[str, Numbers]) -> Any:
             continue
         look = look_of(name)
         style = {"color": look.colour, "linestyle": look.line, "marker": look.mark, "markersize": 5, "linewidth": 1.8}
-        axes.plot(range(12), found / found.sum(), label=name, **style)
+        axes.plot(range(12), found / found.sum(), label=words_of(name), **style)
     axes.set_xticks(range(12), [month[0] for month in MONTHS])
     tidy(axes, xlabel="month, January to December", ylabel="share of the subset", ylim=(0, None))
-    axes.yaxis.set_major_formatter(lambda share, position: f"{share:.0%}")
-    if axes.lines:
-        axes.legend(frameon=False, handlelength=3.2, loc="best")
-    return axes
+    axes.yaxis.set_major_formatter(lambda share, position: f"{share * 100:.0f} %")
+    return legend_above(axes)
 
 
 def plot_balance(axes: Any, values: Mapping[str, Numbers], *, label: str = "") -> Any:

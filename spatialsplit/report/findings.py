@@ -1,0 +1,182 @@
+"""The numbers of the report: counts a subset, species, distances, months, what was removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from spatialsplit.audit.report import CannotRun
+from spatialsplit.audit.subsets import nearest_train
+from spatialsplit.audit.tables import Unreadable
+from spatialsplit.diagnostics import nearest_other
+from spatialsplit.folds.places import Places
+from spatialsplit.plots.palette import in_order
+from spatialsplit.report.reading import FAULTS, Sample, sample_records
+from spatialsplit.report.source import Source
+
+Floats = npt.NDArray[np.float64]
+MOST_COMPARED = 4_000
+"""From so many surveys the distance to the nearest other one is measured, to compare with."""
+
+FIRST_DAYS = np.cumsum([1, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30])
+NOTHING = (CannotRun, Unreadable)
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Metres from each place of the held-out subset to the nearest training data.
+
+    Attributes
+    ----------
+    held_out : str
+        `test`, or `val` where there is no test.
+    to : dict of name to array of float
+    compare : array of float
+        From surveys to the nearest other survey.
+    """
+
+    held_out: str
+    to: Mapping[str, Floats]
+    compare: Floats
+
+
+def distances_of(source: Source) -> Distances:
+    """Measure how near training comes to the test; what is not there is left out."""
+    evidence = source.evidence
+    to: dict[str, Floats] = {}
+    for name in ("train", "val"):
+        if name != evidence.held_out and len(evidence.surveys_of(name)) and len(evidence.held_out_places):
+            to[name] = np.asarray(nearest_train(evidence, name), dtype=np.float64)
+    with suppress(*NOTHING):
+        if evidence.presence_only.n_rows:
+            to["PO"] = np.asarray(evidence.presence_only.nearest_m, dtype=np.float64)
+    return Distances(
+        evidence.held_out, {name: far for name, far in to.items() if np.isfinite(far).any()}, _other(source)
+    )
+
+
+def _other(source: Source) -> Floats:
+    places = source.evidence.places[["lon", "lat"]].dropna().drop_duplicates()
+    if len(places) < 2:
+        return np.empty(0)
+    rows = np.arange(0, len(places), max(1, len(places) // MOST_COMPARED))
+    return np.asarray(nearest_other(Places(places["lon"].to_numpy(), places["lat"].to_numpy()), rows))
+
+
+def species_of(source: Source) -> pd.DataFrame:
+    """Count surveys (for `PO` records) a species and subset; a row a species that any of them has."""
+    evidence = source.evidence
+    rows = evidence.rows[evidence.rows["speciesId"] != ""]
+    counts = {str(name): part["speciesId"].value_counts() for name, part in rows.groupby("subset")}
+    with suppress(*NOTHING):
+        counts["PO"] = pd.Series(dict(evidence.presence_only.species), dtype="int64").drop("", errors="ignore")
+    table = pd.DataFrame({name: counts[name] for name in in_order(counts) if len(counts[name])})
+    return table.fillna(0).astype("int64")
+
+
+def names_of_species(source: Source) -> dict[str, str]:
+    """Read the names of species that are numbers here and were text in the input."""
+    table = source.table("species")
+    if table is None or not table.has("speciesId", "speciesName"):
+        return {}
+    try:
+        named = table.read("speciesId", "speciesName")
+    except Unreadable:
+        return {}
+    return dict(zip(named["speciesId"], named["speciesName"], strict=True))
+
+
+def months_of(source: Source, records: Sample | None) -> dict[str, Floats]:
+    """Count the surveys (for `PO` records) of each month; a subset without days is left out."""
+    places = source.evidence.places.drop_duplicates(["subset", "survey", "key"])
+    found = {str(name): count_months(part) for name, part in places.groupby("subset")}
+    if records is not None:
+        found["PO"] = count_months(records.records)
+    return {name: found[name] for name in in_order(found) if found[name].sum()}
+
+
+def count_months(days: pd.DataFrame) -> Floats:
+    """Count rows a month by day of year, or by an ISO date where there is no such day.
+
+    Examples
+    --------
+    >>> count_months(pd.DataFrame({"dayOfYear": ["32", ""], "date": ["", "2021-12-24"]})).nonzero()[0].tolist()
+    [1, 11]
+    """
+    month = pd.Series(np.nan, index=days.index)
+    if "dayOfYear" in days.columns:
+        day = pd.to_numeric(days["dayOfYear"], errors="coerce")
+        month = day.where(day.between(1, 366)).map(_month_of_day)
+    if "date" in days.columns:
+        told = days["date"].astype(str).str.extract(r"^\d{4}-(\d{2})")[0]
+        month = month.fillna(pd.to_numeric(told, errors="coerce"))
+    whole = month[month.between(1, 12)].astype(int)
+    return np.bincount(whole, minlength=13)[1:].astype(np.float64)
+
+
+def _month_of_day(day: float) -> float:
+    return float(np.searchsorted(FIRST_DAYS, day, side="right")) if np.isfinite(day) else np.nan
+
+
+def records_of(source: Source) -> Sample | None:
+    """Read the presence-only records for training, or some of them; None where there are none."""
+    return _sampled(source, "po_train", ("lon", "lat", "dayOfYear", "date"))
+
+
+def removed_of(source: Source) -> Sample | None:
+    """Read the presence-only records that were removed; None where that is private or there are none."""
+    return _sampled(source, "po_removed", ("lon", "lat", "reason", "distance_m", "nearest_surveyId"))
+
+
+def _sampled(source: Source, role: str, words: tuple[str, ...]) -> Sample | None:
+    table = source.table(role)
+    if table is None:
+        return None
+    try:
+        return sample_records(table.naming(words), words)
+    except FAULTS:
+        return None
+
+
+def removed_near(removed: Sample | None) -> list[dict[str, Any]]:
+    """Name the test surveys that took most records away.
+
+    Examples
+    --------
+    >>> records = pd.DataFrame({"nearest_surveyId": ["7", "7", "9"], "distance_m": ["12.5", "0", "250"]})
+    >>> removed_near(Sample(records, True))[0]
+    {'survey': '7', 'n': 2, 'nearest': 0.0}
+    """
+    if removed is None or not {"nearest_surveyId", "distance_m"} <= set(removed.records.columns):
+        return []
+    near = removed.records[removed.records["nearest_surveyId"] != ""]
+    metres = pd.to_numeric(near["distance_m"], errors="coerce")
+    groups = metres.groupby(near["nearest_surveyId"]).agg(["size", "min"])
+    most = groups.sort_values("size", ascending=False, kind="stable").head(8)
+    return [{"survey": str(name), "n": int(row["size"]), "nearest": float(row["min"])} for name, row in most.iterrows()]
+
+
+def by_subset(source: Source) -> list[dict[str, Any]]:
+    """Give the audit's counts a subset: surveys, quadrats, species, share of all."""
+    facts = source.audit.facts
+    surveys, quadrats, species, shares = (
+        facts.get(name) or {} for name in ("surveys", "quadrats", "species", "shares_reached")
+    )
+    total = sum(surveys.values()) or 1
+    return [
+        {
+            "subset": name,
+            "surveys": count,
+            "share": count / total,
+            "quadrats": quadrats.get(name),
+            "quadrat_share": (shares.get(name) or {}).get("quadrats"),
+            "species": species.get(name),
+        }
+        for name, count in surveys.items()
+    ]
