@@ -158,10 +158,11 @@ class _FilterTask:
         lon, lat = checked.places.lon[fine], checked.places.lat[fine]
         uncertainty = checked.uncertainty_m[fine] if checked.uncertainty_m is not None else None
         gone = self.filter.removed(lon, lat, uncertainty)
-        stays = np.ones(len(fine), dtype=bool)
-        stays[gone.record] = False
-        kept = self._cells(checked, fine[stays])
-        removed = [*self._cells(checked, fine[gone.record]), *self._verdicts(gone)]
+        cells, stays = self._cells(checked), checked.fine
+        stays[fine[gone.record]] = False
+        mask, lost = pa.array(stays), pa.array(fine[gone.record])
+        kept = cells if stays.all() else [column.filter(mask) for column in cells]
+        removed = [*(column.take(lost) for column in cells), *self._verdicts(gone)]
         species = _tally(kept[self.species_at])
         prepared = self.preparation.prepare(kept) if self.preparation is not None else None
         return _Filtered(
@@ -174,15 +175,12 @@ class _FilterTask:
             prepared,
         )
 
-    def _cells(self, checked: CheckedBatch, rows: npt.NDArray[np.intp]) -> list[pa.Array]:
+    def _cells(self, checked: CheckedBatch) -> list[pa.Array]:
         cells = list(checked.batch.rows.columns)
         found = self.reader.found
         cells[found["lon"]], cells[found["lat"]] = pa.array(checked.places.lon), pa.array(checked.places.lat)
         cells[found["speciesId"]] = checked.species
-        if len(rows) == len(checked.reasons):
-            return cells
-        chosen = pa.array(rows)
-        return [column.take(chosen) for column in cells]
+        return cells
 
     def _verdicts(self, gone: Removed) -> list[pa.Array]:
         nearest = np.zeros(len(gone.record), dtype=np.int64)

@@ -123,7 +123,10 @@ class _Judge:
         gone = self.filter.removed(checked.places.lon, checked.places.lat, checked.uncertainty_m)
         stays = np.ones(batch.rows.num_rows, dtype=bool)
         stays[gone.record] = False
-        kept = batch.rows.columns if stays.all() else batch.rows.filter(pa.array(stays)).columns
+        kept = batch.rows.columns
+        if len(gone.record):
+            mask = pa.array(stays)
+            kept = [column.filter(mask) for column in kept]
         removed = batch.rows.take(pa.array(gone.record)).columns
         nearest = self.place.ids.take(pa.array(gone.site))
         return self.reader.look(checked), len(gone.record), [kept, [*removed, pa.array(gone.distance_m), nearest]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 
 from spatialsplit.errors import DataError, shown
 
@@ -70,14 +71,26 @@ def _decimal(array: pa.Array, decimals: int) -> pa.Array:
 def csv_bytes(texts: Sequence[pa.StringArray], separator: str) -> memoryview | bytes:
     """Join cells to CSV lines.
 
-    Whether a cell needs quotation marks is asked of all lines at once, by counting; only then of the columns.
+    Arrow's writer is asked to quote nothing and refuses a cell that needs it; only then the columns are looked at.
     """
     if not texts or not len(texts[0]):
         return b""
-    joined = _join(texts, separator)
-    if _is_plain(joined, len(texts), len(texts[0]), separator):
-        return joined
+    if len(texts) > 1:
+        try:
+            return _unquoted(texts, separator)
+        except pa.ArrowInvalid:
+            pass
     return _join([_quote(column, separator, alone=len(texts) == 1) for column in texts], separator)
+
+
+def _unquoted(texts: Sequence[pa.StringArray], separator: str) -> memoryview:
+    rows = pa.RecordBatch.from_arrays(list(texts), names=[str(i) for i in range(len(texts))])
+    options = pyarrow.csv.WriteOptions(
+        include_header=False, batch_size=len(rows), delimiter=separator, quoting_style="none"
+    )
+    out = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(rows, out, options)
+    return memoryview(out.getvalue())
 
 
 def _join(texts: Sequence[pa.StringArray], separator: str) -> bytes:
@@ -85,16 +98,6 @@ def _join(texts: Sequence[pa.StringArray], separator: str) -> bytes:
     one = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
     lines: bytes = pc.binary_join(one, "\n")[0].as_buffer().to_pybytes()
     return lines + b"\n"
-
-
-def _is_plain(joined: bytes, n_columns: int, n_rows: int, separator: str) -> bool:
-    return (
-        b'"' not in joined
-        and b"\r" not in joined
-        and joined.count(b"\n") == n_rows
-        and joined.count(separator.encode()) == (n_columns - 1) * n_rows
-        and n_columns > 1
-    )
 
 
 def _quote(column: pa.StringArray, separator: str, *, alone: bool) -> pa.StringArray:
