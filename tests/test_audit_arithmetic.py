@@ -205,6 +205,15 @@ def test_an_honest_column_raises_no_alarm(column: str, n: int) -> None:
         assert why_it_tells(ids, cells, labels) is None
 
 
+def test_one_survey_said_many_times_is_no_evidence() -> None:
+    """In a small dataset a count of 1 is a survey's id and a count of 0 a species, in every row of quadrats.csv."""
+    truth = {str(i): frozenset({"0"} if i == 1 else {str(i)}) for i in range(1, 30)}
+    labels = Labels(truth, frozenset(), pd.DataFrame({"survey": [], "lon": [], "lat": []}))
+    assert not labels.hold(pd.Series(["1"] * 200), pd.Series(["0"] * 200))
+    ids = pd.Series(list(truth))
+    assert labels.hold(ids, pd.Series(["".join(species) for species in truth.values()]))
+
+
 def test_plots_visited_again_do_not_determine_their_species() -> None:
     """Two visits to one place may well find the same; that is nature, not a leak."""
     ids, labels = labels_of(60)

@@ -66,8 +66,10 @@ class Labels:
         """Tell whether cells, or the words in them, are species of their own survey more often than chance (rule 2).
 
         A list of species hits by one of its words nearly always, by chance too; so its words are judged one by one.
+        What a survey says twice is said once: counts of 1 beside counts of 0, row after row, are no evidence.
         """
-        pairs = [(str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell and str(i) in self.truth]
+        seen = dict.fromkeys((str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell)
+        pairs = [(survey, cell) for survey, cell in seen if survey in self.truth]
         hits, chances = 0, 0.0
         word_hits, n_words, word_chances = 0, 0, 0.0
         for survey, cell in pairs:
