@@ -42,6 +42,9 @@ SMALL_BOX_CELLS = 64
 
 CHUNK_ROWS = 1 << 16
 
+TIED_PAIRS = 1 << 18
+"""Pairs of a record and a site that may be its nearest, as many as are measured at once."""
+
 
 def geodesic_m(lon_1: Floats, lat_1: Floats, lon_2: Floats, lat_2: Floats) -> Floats:
     """Give the length of the geodesic between points, pair by pair.
@@ -191,20 +194,26 @@ class Sites:
         the direction.
         """
         play = 0.001 + chord**3 * 3e-15
-        rivals = self._kd_tree().query_ball_point(points, chord + play, return_length=True)
         distance = geodesic_m(lon, lat, self._places[place, 0], self._places[place, 1])
         site = self._first_site[place]
-        for i in np.flatnonzero(rivals > 1).tolist():
-            others = np.asarray(self._kd_tree().query_ball_point(points[i], chord[i] + play[i]))
-            lengths = geodesic_m(
-                np.full(others.size, lon[i]),
-                np.full(others.size, lat[i]),
-                self._places[others, 0],
-                self._places[others, 1],
-            )
-            distance[i] = lengths.min()
-            site[i] = self._first_site[others[lengths <= distance[i] + TIE_M]].min()
+        rivals = self._kd_tree().query_ball_point(points, chord + play, return_length=True)
+        tied = np.flatnonzero(rivals > 1)
+        chunk = np.cumsum(rivals[tied]) // TIED_PAIRS
+        for part in np.split(tied, np.flatnonzero(np.diff(chunk)) + 1) if tied.size else ():
+            others = self._kd_tree().query_ball_point(points[part], (chord + play)[part])
+            distance[part], site[part] = self._first_of_the_shortest(lon[part], lat[part], others)
         return distance, site
+
+    def _first_of_the_shortest(self, lon: Floats, lat: Floats, places: Any) -> tuple[Floats, Integers]:
+        """Give the length of the shortest geodesic from each record to its places, and the first site at its end."""
+        counts = np.array([len(each) for each in places])
+        starts = np.cumsum(counts) - counts
+        place = np.concatenate(places.tolist())
+        record = np.repeat(np.arange(len(counts)), counts)
+        lengths = geodesic_m(lon[record], lat[record], self._places[place, 0], self._places[place, 1])
+        shortest = np.minimum.reduceat(lengths, starts)
+        site = np.where(lengths <= shortest[record] + TIE_M, self._first_site[place], np.iinfo(np.int64).max)
+        return shortest, np.minimum.reduceat(site, starts)
 
     def _kd_tree(self) -> Any:
         """Build the tree when the first candidate asks for it: scipy is slow to import."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spatialsplit import distances
 from spatialsplit.crs import lonlat_to_metres, to_lonlat
 from spatialsplit.distances import TIE_M, Sites, check_radius, earth_centred, geodesic_m
 from spatialsplit.errors import DataError
@@ -85,6 +86,18 @@ def test_many_records_and_clustered_sites_agree_with_every_geodesic() -> None:
         )
     assert near.record.tolist() == np.flatnonzero(pairs <= 2_000).tolist()
     assert len(near.record) > 100
+
+
+def test_of_equally_near_sites_the_first_is_named_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On rounded coordinates ties are the rule; they are decided in parts, and the parts do not show."""
+    monkeypatch.setattr(distances, "TIED_PAIRS", 7)
+    generator = np.random.default_rng(5)
+    sites = np.round(generator.uniform(-0.05, 0.05, (120, 2)), 2)
+    records = np.round(generator.uniform(-0.05, 0.05, (400, 2)) * 200) / 200
+    near = Sites(sites[:, 0], sites[:, 1], 3000).near(records[:, 0], records[:, 1], 3000)
+    record, site, distance = brute_force(sites, records, np.full(len(records), 3000))
+    assert (near.record.tolist(), near.site.tolist()) == (record, site)
+    np.testing.assert_allclose(near.distance_m, distance, rtol=0, atol=TIE_M)
 
 
 def test_a_radius_of_nothing_finds_what_lies_at_the_same_place() -> None:
