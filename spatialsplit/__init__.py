@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from spatialsplit.po_filter import HoldoutSites, PoFilter
     from spatialsplit.quadrats import Grid, grid_named
     from spatialsplit.recipe import Recipe, read_recipe
+    from spatialsplit.report import write_report
     from spatialsplit.split import Split, SplitRules, split_surveys
     from spatialsplit.steps import add_quadrats, draw_table, filter_po_table, write_surveys
     from spatialsplit.submission import check_submission, score, write_submission
@@ -92,6 +93,7 @@ _HOMES = {
     "po_filter": ("HoldoutSites", "PoFilter"),
     "quadrats": ("Grid", "grid_named"),
     "recipe": ("Recipe", "read_recipe"),
+    "report": ("write_report",),
     "split": ("Split", "SplitRules", "split_surveys"),
     "steps": ("add_quadrats", "draw_table", "filter_po_table", "write_surveys"),
     "submission": ("check_submission", "score", "write_submission"),

@@ -18,7 +18,7 @@ from spatialsplit.errors import DataError, OutputError, RecipeError, SpatialSpli
 from spatialsplit.manifest import verify_dataset
 from tests.recipes import PA_HEADER, PO_HEADER, TEST_HALF, four_quadrats, write_csv, write_recipe
 
-NOT_EQUAL = {"run.json"}
+NOT_EQUAL = {"run.json", "report.html"}
 
 
 def read(path: Path, separator: str = ",") -> list[dict[str, str]]:

@@ -12,15 +12,16 @@ import platform
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from spatialsplit.audit import AuditReport, audit_dataset
+from spatialsplit.audit import AuditReport
+from spatialsplit.build import progress
 from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, paths_outside
 from spatialsplit.build.outputs import Outputs, write_survey_tables
 from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
@@ -42,10 +43,15 @@ from spatialsplit.po_filter import DrawnQuadrats, HoldoutSites, PoFilter
 from spatialsplit.publishing import new_folder
 from spatialsplit.recipe import Recipe, read_recipe
 from spatialsplit.recipe.checks import remarks
+from spatialsplit.report import NAME as REPORT
+from spatialsplit.report import write_report_of
+from spatialsplit.report.source import Source, audited
 from spatialsplit.split import Assignment, Split, SplitRules, split_surveys
 from spatialsplit.submission import Launch, check_launch
 from spatialsplit.tables.assignments import read_assignment
 from spatialsplit.tables.files import BATCH_BYTES
+
+T = TypeVar("T")
 
 
 class AuditFailed(SpatialSplitError):
@@ -66,6 +72,8 @@ class BuildReport:
         Scores of the sample, an empty, the perfect and an all-naming submission.
     seconds : dict of str to float
         Wall time of each part.
+    problems : list of str
+        What went wrong without harm to the dataset: its report could not be made.
     """
 
     folder: Path
@@ -73,6 +81,7 @@ class BuildReport:
     audit: AuditReport
     launch: Launch
     seconds: dict[str, float]
+    problems: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -102,21 +111,27 @@ class BuildOptions:
         How much of a table is read at once.
     on_step : callable, optional
         Told the name of each part as it begins.
+    on_done : callable, optional
+        Told of each part that is done its name, its seconds, and what it counted, in words.
     on_progress : callable, optional
         Told how many presence-only rows are done, and which fraction of the work that is.
     inputs : path, optional
         A folder that holds the inputs, where they are not where the recipe says.
     engine : Engine, optional
         Where the presence-only records are worked on: in threads of this process, unless said.
+    report : bool
+        Write `report.html` into the folder.
     """
 
     force: bool = False
     threads: int | None = None
     batch_bytes: int = BATCH_BYTES
     on_step: Callable[[str], None] = lambda name: None
+    on_done: Callable[[str, float, str], None] = lambda name, seconds, counted: None
     on_progress: Callable[[int, float], None] = lambda rows, fraction: None
     inputs: Path | None = None
     engine: Engine | None = None
+    report: bool = True
 
 
 def build_dataset(recipe_path: Path | str, out: Path | str, options: BuildOptions | None = None) -> BuildReport:
@@ -151,38 +166,42 @@ def build_dataset(recipe_path: Path | str, out: Path | str, options: BuildOption
     seed = recipe.secret_seed()
     with new_folder(out, force=options.force) as folder:
         report = _Build(recipe, recipe_path, seed, folder, options).run()
-    return BuildReport(out, report.manifest, report.audit, report.launch, report.seconds)
+    return BuildReport(out, report.manifest, report.audit, report.launch, report.seconds, report.problems)
 
 
 class _Build:
     def __init__(self, recipe: Recipe, recipe_path: Path, seed: str, folder: Path, options: BuildOptions):
         self.recipe, self.recipe_path, self.seed, self.folder, self.options = recipe, recipe_path, seed, folder, options
         self.warnings: list[str] = []
+        self.problems: list[str] = []
         self.clock = _Clock()
         self.out = Outputs(folder, recipe)
 
     def run(self) -> BuildReport:
         manifest, launch = self._make()
         pa.default_memory_pool().release_unused()
-        audit = self._step("audit", lambda: self._audit(manifest))
-        self._write_run()
-        return BuildReport(self.folder, manifest, audit, launch, self.clock.seconds)
+        source = self._step("audit", lambda: self._audit(manifest), lambda source: progress.audited(source.audit))
+        if self.options.report:
+            self._step("report", lambda: self._report(source), progress.reported)
+        (self.folder / "run.json").write_text(json.dumps(self._run_entry(), indent=1) + "\n", "utf-8")
+        return BuildReport(self.folder, manifest, source.audit, launch, self.clock.seconds, self.problems)
 
     def _make(self) -> tuple[dict[str, Any], Launch]:
         """Write all tables; what they were made from is let go of before the audit begins."""
-        inputs = self._step("read", self._read)
-        split = self._step("draw", lambda: self._split(inputs))
-        po = self._step("filter", lambda: self._filter(inputs, split))
+        inputs = self._step("read", self._read, progress.read)
+        split = self._step("draw", lambda: self._split(inputs), progress.drawn)
+        po = self._step("filter", lambda: self._filter(inputs, split), progress.filtered)
         vocabulary = close_vocabulary(split, list(po.species))
-        self._step("write", lambda: self._write(inputs, split, po, vocabulary))
+        self._step("write", lambda: self._write(inputs, split, po, vocabulary), lambda done: progress.written(self.out))
         launch = self._rehearse()
         inputs.check_unchanged()
         return self._manifest(inputs, split, po, vocabulary), launch
 
-    def _step(self, name: str, work: Callable[[], Any]) -> Any:
+    def _step(self, name: str, work: Callable[[], T], counted: Callable[[T], str]) -> T:
         self.options.on_step(name)
         result = work()
         self.clock.lap(name)
+        self.options.on_done(name, self.clock.seconds[name], counted(result))
         return result
 
     def _read(self) -> OpenInputs:
@@ -294,37 +313,48 @@ class _Build:
             "audit": [],
         }
 
-    def _audit(self, manifest: dict[str, Any]) -> AuditReport:
+    def _audit(self, manifest: dict[str, Any]) -> Source:
         """Write the manifest, audit the folder as a stranger would, and write the outcome into the manifest."""
         self._seal(manifest)
-        audit = audit_dataset(self.folder, seed=self.seed if self.recipe.sealed else None)
-        if not audit.passed:
-            failed = [check for check in audit.checks_as_dicts() if check["passed"] is False]
+        source = audited(self.folder, seed=self.seed if self.recipe.sealed else None)
+        if not source.audit.passed:
+            failed = [check for check in source.audit.checks_as_dicts() if check["passed"] is False]
             raise AuditFailed(
                 f"The audit failed and nothing was published: {c['name']}: {c['value']} ({c['detail']})" for c in failed
             )
         if self.recipe.sealed:
-            audit = audit_dataset(self.folder)  # what the manifest says must not need the secret
-        manifest["audit"] = audit.checks_as_dicts()
+            del source
+            source = audited(self.folder)  # what the manifest and the report say must not need the secret
+        manifest["audit"] = source.audit.checks_as_dicts()
         self._seal(manifest)
-        return audit
+        return source
+
+    def _report(self, source: Source) -> bool:
+        """Write the report; a picture that cannot be drawn is no reason to lose a dataset that has passed its audit."""
+        try:
+            write_report_of(replace(source, run=self._run_entry()), self.folder / REPORT)
+        except Exception as error:
+            (self.folder / REPORT).unlink(missing_ok=True)
+            self.problems.append(
+                f"The dataset is whole, but {REPORT} could not be made ({type(error).__name__}: {error})."
+            )
+        return not self.problems
 
     def _seal(self, manifest: dict[str, Any]) -> None:
         (self.folder / MANIFEST).write_text(manifest_text(manifest), "utf-8", newline="\n")
         write_sums(self.folder, self.out.known_sums())
 
-    def _write_run(self) -> None:
-        """Note what differs between equal builds: when, with what, how long."""
+    def _run_entry(self) -> dict[str, Any]:
+        """Say what differs between equal builds: when, with what, how long."""
         libraries = ("numpy", "scipy", "pyarrow", "pyproj", "pandas", "matplotlib")
-        run = {
+        return {
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "python": platform.python_version(),
             "platform": platform.platform(),
             "libraries": {name: version(name) for name in libraries},
             "proj": _proj_version(),
-            "seconds": self.clock.seconds,
+            "seconds": dict(self.clock.seconds),
         }
-        (self.folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", "utf-8")
 
 
 def _proj_version() -> str:

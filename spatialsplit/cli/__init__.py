@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "surveys": Entry("steps", "Group presence-absence rows into surveys."),
     "filter-po": Entry("steps", "Remove presence-only records near sites."),
     "audit": Entry("auditing", "Prove a split honest, ours or anybody's."),
+    "report": Entry("reporting", "Show a dataset and its audit as one web page."),
     "verify": Entry("auditing", "Check a dataset against its manifest."),
     "rebuild": Entry("comparing", "Build a dataset again elsewhere and compare."),
     "diff": Entry("comparing", "Say what changed between two datasets."),

@@ -43,6 +43,7 @@ def plot_nearest(axes: Any, metres: Mapping[str, Numbers], *, compare: Numbers |
         style = {"color": look.colour, "linestyle": look.line, "linewidth": 2}
         _cumulative(axes, metres[name], label=f"to {words_of(name)}", **style)
     axes.set_xscale("log")
+    axes.minorticks_off()
     axes.xaxis.set_major_formatter(_length)
     tidy(axes, xlabel="distance to the nearest", ylabel="share of the test surveys", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(_percent)
@@ -87,6 +88,7 @@ def plot_rank_abundance(axes: Any, counts: Mapping[str, Numbers]) -> Any:
         axes.plot(ranks, found[ranks - 1], color=look.colour, linestyle=look.line, linewidth=2, label=words_of(name))
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.minorticks_off()
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(_whole)
     tidy(axes, xlabel="species, the commonest first", ylabel="surveys or records")

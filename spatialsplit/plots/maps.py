@@ -159,7 +159,15 @@ def _legend(axes: Any, counts: Mapping[str, int]) -> Any:
     ]
     labels = [f"{words_of(name)} ({count:,})" for name, count in counts.items()]
     where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)} if not axes.get_xlabel() else {"loc": "best"}
-    axes.legend(handles, labels, frameon=False, ncols=min(max(len(counts), 1), 3), handletextpad=0.2, **where)
+    axes.legend(
+        handles,
+        labels,
+        frameon=False,
+        ncols=len(counts) if len(counts) < 4 else 2,
+        fontsize="small",
+        handletextpad=0.2,
+        **where,
+    )
     return axes
 
 

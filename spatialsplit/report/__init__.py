@@ -7,6 +7,6 @@
 
 from __future__ import annotations
 
-from spatialsplit.report.writing import report_page, write_report
+from spatialsplit.report.writing import NAME, report_page, write_report, write_report_of
 
-__all__ = ["report_page", "write_report"]
+__all__ = ["NAME", "report_page", "write_report", "write_report_of"]

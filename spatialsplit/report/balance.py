@@ -10,16 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from spatialsplit.audit.published import joins_val
-from spatialsplit.audit.tables import Table, as_numbers, as_text
+from spatialsplit.audit.tables import as_numbers, as_text
 from spatialsplit.plots.palette import in_order
-from spatialsplit.report.reading import FAULTS, first_row_of_each
-from spatialsplit.report.source import Source
-
-NOT_ENVIRONMENT = frozenset(
-    ("surveyId", "lon", "lat", "speciesId", "speciesName", "date", "year", "month", "day", "dayOfYear", "subset")
-)
-"""Columns that say which, where and when, and have their own places on the page."""
+from spatialsplit.report.survey_columns import SurveyColumns
 
 MOST_COLUMNS = 40
 MOST_KINDS = 12
@@ -46,9 +39,9 @@ class Balance:
     left_out: list[str] = field(default_factory=list)
 
 
-def balance_of(source: Source) -> Balance:
-    """Read the further columns of the survey tables, a value a survey."""
-    by_subset = {subset: rows for subset, rows in _rows_by_subset(source).items() if rows.num_rows}
+def balance_of(surveys: Mapping[str, SurveyColumns]) -> Balance:
+    """Compare the further columns of the survey tables, a value a survey."""
+    by_subset = {subset: found.further for subset, found in surveys.items() if found.further.num_rows}
     columns = list(dict.fromkeys(name for rows in by_subset.values() for name in rows.column_names))
     found = Balance(left_out=columns[MOST_COLUMNS:])
     for name in columns[:MOST_COLUMNS]:
@@ -62,32 +55,6 @@ def balance_of(source: Source) -> Balance:
         elif (shares := _shares(cells)) is not None:
             found.kinds[name] = shares
     return found
-
-
-def _rows_by_subset(source: Source) -> dict[str, pa.Table]:
-    """Read one table a subset; of a table that holds two, part it by its column."""
-    found: dict[str, pa.Table] = {}
-    for role, subset in (("pa_train", "train"), ("pa_val", "val"), ("pa_test", "test"), ("pa_test_blind", "test")):
-        table = source.table(role)
-        if table is None or subset in found:
-            continue
-        try:
-            found |= _parted(table, subset, source)
-        except FAULTS:
-            continue
-    return found
-
-
-def _parted(table: Table, subset: str, source: Source) -> dict[str, pa.Table]:
-    keys = set(source.evidence.promise.keys)
-    meant = {column for word, column in table.means.items() if word in NOT_ENVIRONMENT}
-    columns = [name for name in table.header if name not in meant and name not in keys]
-    told = table.means.get("subset") if joins_val(table.name) else None
-    rows = first_row_of_each(table, [*columns, *([told] if told else [])])
-    if not told:
-        return {subset: rows.select(columns)}
-    which = as_text(rows.column(told).combine_chunks())
-    return {name: rows.select(columns).filter(pa.array(which == name)) for name in in_order(set(which.tolist()))}
 
 
 def _is_numeric(cells: Mapping[str, pa.Array]) -> bool:

@@ -24,7 +24,7 @@ from spatialsplit.plots.subsets import MONTHS
 from spatialsplit.report.balance import Balance
 from spatialsplit.report.findings import Distances
 from spatialsplit.report.map_data import MapData
-from spatialsplit.report.pictures import picture
+from spatialsplit.report.pictures import MARGINS, picture
 from spatialsplit.report.reading import Sample
 
 MOST_BALANCE = 12
@@ -43,15 +43,21 @@ class Figure:
     alt: str
 
 
-def _figure(name: str, alt: str, draw: Callable[[Any], Any], height: float = 3.1) -> Figure:
-    return Figure(picture(draw, inches=(4.9, height), name=name), alt)
+def _figure(
+    name: str,
+    alt: str,
+    draw: Callable[[Any], Any],
+    height: float = 3.1,
+    margins: tuple[float, float, float, float] = MARGINS,
+) -> Figure:
+    return Figure(picture(draw, inches=(4.9, height), margins=margins, name=name), alt)
 
 
 def map_figure(data: MapData) -> Figure | None:
     """Draw the map for paper, and for browsers without scripts."""
     if not len(data.corners) or data.frame.grid is None:
         return None
-    counts = data.quadrats["subset"].value_counts().to_dict()
+    counts = {str(name): int(n) for name, n in data.quadrats["subset"].value_counts().items()}
     words = ", ".join(f"{counts[name]:,} {name}" for name in in_order(counts))
     subsets, size = data.quadrats["subset"].to_numpy(dtype=str), data.frame.grid.size_m
 
@@ -62,8 +68,8 @@ def map_figure(data: MapData) -> Figure | None:
 
     west, south = data.corners.min(axis=0)
     east, north = data.corners.max(axis=0) + size
-    tall = float(np.clip(4.9 * (north - south) / (east - west) + 0.35, 2.2, 6.5))
-    return _figure("map", f"Map of the quadrats by subset: {words}.", draw, tall)
+    tall = float(np.clip(4.8 * (north - south) / (east - west) + 0.55, 2.2, 6.5))
+    return _figure("map", f"Map of the quadrats by subset: {words}.", draw, tall, (0.05, 0.05, 0.5, 0.05))
 
 
 def _some(metres: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -98,7 +104,8 @@ def species_figures(counts: pd.DataFrame) -> list[Figure]:
             "species",
             f"Species of each subset: {words}.",
             lambda axes: plot_counts(axes, numbers, label="species"),
-            0.9 + 0.42 * len(numbers),
+            0.65 + 0.4 * len(numbers),
+            (1.15, 0.12, 0.5, 0.1),
         ),
         _figure(
             "abundance",
@@ -145,7 +152,9 @@ def balance_figures(balance: Balance) -> list[tuple[str, Figure]]:
 
 
 def _balance_figure(name: str, alt: str, values: Mapping[str, npt.NDArray[np.float64]]) -> Figure:
-    return _figure(name, alt, lambda axes: plot_balance(axes, values), 0.75 + 0.36 * len(values))
+    return _figure(
+        name, alt, lambda axes: plot_balance(axes, values), 0.45 + 0.36 * len(values), (0.66, 0.12, 0.3, 0.1)
+    )
 
 
 def length(metres: float) -> str:

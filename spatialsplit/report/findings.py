@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.spatial import cKDTree
 
 from spatialsplit.audit.report import CannotRun
 from spatialsplit.audit.subsets import nearest_train
 from spatialsplit.audit.tables import Unreadable
-from spatialsplit.diagnostics import nearest_other
-from spatialsplit.folds.places import Places
+from spatialsplit.distances import earth_centred, geodesic_m
 from spatialsplit.plots.palette import in_order
 from spatialsplit.report.reading import FAULTS, Sample, sample_records
 from spatialsplit.report.source import Source
+from spatialsplit.report.survey_columns import SurveyColumns
 
 Floats = npt.NDArray[np.float64]
 MOST_COMPARED = 4_000
@@ -65,19 +67,30 @@ def _other(source: Source) -> Floats:
     places = source.evidence.places[["lon", "lat"]].dropna().drop_duplicates()
     if len(places) < 2:
         return np.empty(0)
+    lon, lat = places["lon"].to_numpy(dtype=np.float64), places["lat"].to_numpy(dtype=np.float64)
+    points = earth_centred(lon, lat)
     rows = np.arange(0, len(places), max(1, len(places) // MOST_COMPARED))
-    return np.asarray(nearest_other(Places(places["lon"].to_numpy(), places["lat"].to_numpy()), rows))
+    other = np.asarray(cKDTree(points).query(points[rows], k=2)[1])
+    other = np.where(other[:, 0] == rows, other[:, 1], other[:, 0])
+    return geodesic_m(lon[rows], lat[rows], lon[other], lat[other])
 
 
 def species_of(source: Source) -> pd.DataFrame:
     """Count surveys (for `PO` records) a species and subset; a row a species that any of them has."""
     evidence = source.evidence
     rows = evidence.rows[evidence.rows["speciesId"] != ""]
-    counts = {str(name): part["speciesId"].value_counts() for name, part in rows.groupby("subset")}
+    parts = rows.groupby("subset", observed=True)["speciesId"]
+    counts = {str(name): _counted(part) for name, part in parts}
     with suppress(*NOTHING):
         counts["PO"] = pd.Series(dict(evidence.presence_only.species), dtype="int64").drop("", errors="ignore")
-    table = pd.DataFrame({name: counts[name] for name in in_order(counts) if len(counts[name])})
+    counts = {name: found for name, found in counts.items() if len(found)}
+    table = pd.DataFrame({name: counts[name] for name in in_order(counts)})
     return table.fillna(0).astype("int64")
+
+
+def _counted(species: pd.Series) -> pd.Series:
+    counts = species.value_counts()
+    return counts[counts > 0].set_axis(counts.index[counts > 0].astype(str))
 
 
 def names_of_species(source: Source) -> dict[str, str]:
@@ -92,10 +105,9 @@ def names_of_species(source: Source) -> dict[str, str]:
     return dict(zip(named["speciesId"], named["speciesName"], strict=True))
 
 
-def months_of(source: Source, records: Sample | None) -> dict[str, Floats]:
+def months_of(surveys: Mapping[str, SurveyColumns], records: Sample | None) -> dict[str, Floats]:
     """Count the surveys (for `PO` records) of each month; a subset without days is left out."""
-    places = source.evidence.places.drop_duplicates(["subset", "survey", "key"])
-    found = {str(name): count_months(part) for name, part in places.groupby("subset")}
+    found = {name: count_months(part.days) for name, part in surveys.items()}
     if records is not None:
         found["PO"] = count_months(records.records)
     return {name: found[name] for name in in_order(found) if found[name].sum()}
@@ -109,19 +121,30 @@ def count_months(days: pd.DataFrame) -> Floats:
     >>> count_months(pd.DataFrame({"dayOfYear": ["32", ""], "date": ["", "2021-12-24"]})).nonzero()[0].tolist()
     [1, 11]
     """
-    month = pd.Series(np.nan, index=days.index)
+    month = np.zeros(len(days), dtype=np.int64)
     if "dayOfYear" in days.columns:
-        day = pd.to_numeric(days["dayOfYear"], errors="coerce")
-        month = day.where(day.between(1, 366)).map(_month_of_day)
-    if "date" in days.columns:
-        told = days["date"].astype(str).str.extract(r"^\d{4}-(\d{2})")[0]
-        month = month.fillna(pd.to_numeric(told, errors="coerce"))
-    whole = month[month.between(1, 12)].astype(int)
-    return np.bincount(whole, minlength=13)[1:].astype(np.float64)
+        month = _by_value(days["dayOfYear"], _month_of_day)
+    if "date" in days.columns and not month.all():
+        month = np.where(month > 0, month, _by_value(days["date"], _month_of_date))
+    return np.bincount(month, minlength=13)[1:13].astype(np.float64)
 
 
-def _month_of_day(day: float) -> float:
-    return float(np.searchsorted(FIRST_DAYS, day, side="right")) if np.isfinite(day) else np.nan
+def _by_value(cells: pd.Series, month_of: Callable[[str], int]) -> npt.NDArray[np.int64]:
+    """Ask for the month of each different cell once; 0 where it has none."""
+    codes, different = pd.factorize(cells.astype(object))
+    months = np.array([*(month_of(str(cell)) for cell in different), 0], dtype=np.int64)
+    return months[codes]
+
+
+def _month_of_day(cell: str) -> int:
+    day = int(cell) if cell.isdecimal() and len(cell) < 4 else 0
+    return int(np.searchsorted(FIRST_DAYS, day, side="right")) if day <= 366 else 0
+
+
+def _month_of_date(cell: str) -> int:
+    match = re.match(r"\d{4}-(\d\d)", cell)
+    month = int(match[1]) if match else 0
+    return month if month <= 12 else 0
 
 
 def records_of(source: Source) -> Sample | None:

@@ -277,7 +277,9 @@ def _counted(source: Source) -> pd.DataFrame:
     except CannotRun:
         return pd.DataFrame({"label": [], "subset": [], "n_surveys": [], "n_empty": []})
     stands = stands[stands["label"] != ""].drop_duplicates(["label", "subset", "survey", "key"])
-    counts = stands.groupby(["label", "subset"]).size().reset_index(name="n_surveys")
+    counts = (
+        stands.astype({"label": str, "subset": str}).groupby(["label", "subset"]).size().reset_index(name="n_surveys")
+    )
     return counts.drop_duplicates("label").assign(n_empty=0)
 
 

@@ -11,6 +11,8 @@ INK, LINE = "#1a1b1d", "#8a8b8d"
 """Stand for the page's own ink and line while a picture is drawn."""
 
 INCHES = (4.9, 3.1)
+MARGINS = (0.66, 0.12, 0.52, 0.46)
+"""Left, right, below and above the axes, in inches: fixed, since to measure them takes as long as to draw."""
 
 STYLE = {
     "svg.fonttype": "none",
@@ -44,7 +46,13 @@ VARIABLES = {
 """Colours of the pictures, and what the page calls them: it has others in the dark."""
 
 
-def picture(draw: Callable[[Any], Any], *, inches: tuple[float, float] = INCHES, name: str = "picture") -> str:
+def picture(
+    draw: Callable[[Any], Any],
+    *,
+    inches: tuple[float, float] = INCHES,
+    margins: tuple[float, float, float, float] = MARGINS,
+    name: str = "picture",
+) -> str:
     """Draw a picture on fresh axes and give it as SVG to stand in a page.
 
     Parameters
@@ -52,6 +60,8 @@ def picture(draw: Callable[[Any], Any], *, inches: tuple[float, float] = INCHES,
     draw : callable
         Told the axes.
     inches : (float, float)
+    margins : (left, right, below, above)
+        Inches round the axes.
     name : str
         Different for each picture of a page, so that their inner names do not meet.
 
@@ -65,8 +75,10 @@ def picture(draw: Callable[[Any], Any], *, inches: tuple[float, float] = INCHES,
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=inches, layout="constrained")
-        draw(figure.subplots())
+        figure = Figure(figsize=inches)
+        (width, height), (left, right, below, above) = inches, margins
+        box = (left / width, below / height, 1 - (left + right) / width, 1 - (below + above) / height)
+        draw(figure.add_axes(box))
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return on_the_page(text.getvalue(), name)

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -75,17 +75,20 @@ def open_source(folder: Path, *, public: bool = False) -> Iterator[Source]:
     if public and (folder / "public").is_dir():
         with TemporaryDirectory() as alone:
             _link_public(folder, Path(alone))
-            yield _source(Path(alone), public=True)
+            yield audited(Path(alone), public=True)
     else:
-        yield _source(folder, public=public)
+        source = audited(folder, public=public)
+        yield source if source.public else replace(source, run=read_run(folder))
 
 
-def _source(folder: Path, *, public: bool) -> Source:
+def audited(folder: Path, *, seed: str | None = None, public: bool = False) -> Source:
+    """Audit a folder and keep what the audit saw; a folder of public files alone makes a public source.
+
+    The seed serves the audit, and the page is not told of it.
+    """
     published = read_published(folder)
-    evidence = gather(published)
-    outcome = audit(evidence)
-    public = public or published.public_only
-    return Source(evidence, outcome, public, {} if public else read_run(folder))
+    evidence = gather(published, seed=seed)
+    return Source(evidence, audit(evidence), public or published.public_only)
 
 
 def _link_public(folder: Path, alone: Path) -> None:
