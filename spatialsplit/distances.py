@@ -31,7 +31,7 @@ METRES_PER_DEGREE_MIN = 110_574.0
 TIE_M = 1e-6
 """Geodesics that differ by less are equally long: the noise of a geodesic is some nanometres."""
 
-MAP_CELLS = 1 << 22
+MAP_CELLS = 1 << 23
 """Cells of the bitmap, at most: as many as stay in a processor's cache."""
 
 FINEST_DEGREES = 1e-6
@@ -40,7 +40,7 @@ FINEST_DEGREES = 1e-6
 SMALL_BOX_CELLS = 64
 """Boxes of at most so many cells are marked cell by cell."""
 
-CHUNK_ROWS = 1 << 16
+CHUNK_ROWS = 1 << 14
 
 TIED_PAIRS = 1 << 18
 """Pairs of a record and a site that may be its nearest, as many as are measured at once."""
@@ -244,10 +244,10 @@ class _Surroundings:
     def _choose_cells(self, reach_lat: float) -> None:
         width, height = self.east - self.west, self.north - self.south
         side = max(np.sqrt(width * height / MAP_CELLS), reach_lat / 4, FINEST_DEGREES)
-        self.n_columns = min(int(width / side) + 1, MAP_CELLS)
-        self.n_rows = min(int(height / side) + 1, MAP_CELLS)
-        self.columns_per_degree = self.n_columns / max(width, side)
-        self.rows_per_degree = self.n_rows / max(height, side)
+        self.n_columns = min(int(width / side) + 1, MAP_CELLS) + 1
+        self.n_rows = min(int(height / side) + 1, MAP_CELLS) + 1  # the outermost edges lie in cells of their own
+        self.columns_per_degree = (self.n_columns - 1) / max(width, side)
+        self.rows_per_degree = (self.n_rows - 1) / max(height, side)
 
     def _column(self, lon: Floats) -> Integers:
         return _whole(np.clip((lon - self.west) * self.columns_per_degree, 0, self.n_columns - 1))
@@ -313,13 +313,14 @@ class _Surroundings:
         return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
     def _inside_chunk(self, lon: Floats, lat: Floats) -> Integers:
-        column = ((lon - self.west) * self.columns_per_degree).astype(np.int32)
-        row = ((lat - self.south) * self.rows_per_degree).astype(np.int32)
-        np.clip(column, 0, self.n_columns - 1, out=column)
-        np.clip(row, 0, self.n_rows - 1, out=row)
-        row *= np.int32(self.n_columns)
-        row += column
-        return np.flatnonzero(self.marked[row])
+        """Look up the cells; a record outside the map, which is near no site, may find any cell and be let through."""
+        column, row = lon - self.west, lat - self.south
+        column *= self.columns_per_degree
+        row *= self.rows_per_degree
+        cell = row.astype(np.int32)
+        cell *= np.int32(self.n_columns)
+        cell += column.astype(np.int32)
+        return np.flatnonzero(self.marked.take(cell, mode="clip"))
 
 
 def _whole(values: Floats) -> Integers:
