@@ -39,6 +39,7 @@ class HeldOutRecords:
             pairs = [(survey, name) for survey, species in self.evidence.truth.items() for name in sorted(species)]
             held = blind.merge(pd.DataFrame(pairs, columns=["survey", "speciesId"]), on="survey")
         held = held[held["lon"].notna() & held["lat"].notna()]
+        held = held.assign(speciesId=held["speciesId"].astype(object))
         return held.rename(columns=lambda name: name if name in _SAME else f"{name}_test")
 
     @cached_property
@@ -53,7 +54,8 @@ class HeldOutRecords:
     def copies(self, others: pd.DataFrame) -> pd.DataFrame:
         """Give the rows of `others` that repeat a test record, with the test's columns ending in `_test`."""
         there = self.may_be_at(others["lon"].to_numpy(dtype=float))
-        pairs = others[there].merge(self.records, on=list(_SAME))
+        near = others[there]
+        pairs = near.assign(speciesId=near["speciesId"].astype(object)).merge(self.records, on=list(_SAME))
         pairs = pairs[pairs["speciesId"] != ""]
         return pairs[_same_day(pairs)].drop_duplicates("line").sort_values("line")
 
@@ -86,11 +88,12 @@ def no_duplicate_across_subsets(evidence: Evidence) -> Finding:
     """Look for test records that stand in train, in val or among the presence-only records too."""
     test = HeldOutRecords(evidence)
     rows = evidence.all_rows()
-    others = rows[(rows["subset"] != "test") & (rows["speciesId"] != "")]
+    other = (rows["subset"] != "test") & (rows["speciesId"] != "")
+    near = rows[other & test.may_be_at(rows["lon"].to_numpy(dtype=float))]
     lines: list[str] = []
-    for file, group in others.groupby("file", sort=True):
+    for file, group in near.groupby("file", sort=True, observed=True):
         lines += copy_lines(test.copies(group), str(file))
-    looked_at = f"{len(test.records)} test records against {len(others)} of surveys"
+    looked_at = f"{len(test.records)} test records against {int(other.sum())} of surveys"
     if not evidence.po:
         return finding(lines, looked_at)
     po = evidence.presence_only

@@ -143,7 +143,7 @@ def _quadrats(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iterator[
         said = published.maybe("grid", word, kind=int)
         if said is not None:
             yield f"grid: {word} (quadrats.csv)", said, counted
-    stands = evidence.places.assign(quadrat=evidence.quadrat_of_places)
+    stands = evidence.places_on_grid()
     stands = stands.drop_duplicates(["survey", "key", "subset"])
     empty = stands["role"] == "pa_train_empty"
     counts = Counter(stands["quadrat"])

@@ -7,7 +7,6 @@ difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,12 +17,13 @@ import pandas as pd
 from spatialsplit.audit.grids import Grid, grid_of_labels
 from spatialsplit.audit.published import Published, joins_val
 from spatialsplit.audit.report import CannotRun
-from spatialsplit.audit.tables import Table, Unreadable, on_earth
+from spatialsplit.audit.survey_rows import joined_rows, no_rows, numbered, survey_rows
+from spatialsplit.audit.tables import Table, Unreadable
 
 if TYPE_CHECKING:
     from spatialsplit.audit.presence_only import PresenceOnly
 
-DAY_WORDS = ("date", "year", "dayOfYear")
+_OF_PLACES = ("role", "subset", "survey", "key", "lon", "lat", "file", "line")
 _PA_ROLE = re.compile(r"pa_(.+?)(_empty|_blind)?")
 
 
@@ -64,8 +64,7 @@ class Evidence:
     Parameters
     ----------
     rows : DataFrame
-        A row a row of each survey table: `role, subset, survey, key, lon, lat, speciesId, date, year,
-        dayOfYear, file, line`; text is empty where a table has no such column.
+        A row a row of each survey table, as `survey_rows` gives them.
     promise : Promise
         The rules.
     po : tuple of Table
@@ -124,18 +123,33 @@ class Evidence:
         return self.rows
 
     @cached_property
-    def places(self) -> pd.DataFrame:
-        """The surveys with their places: a row for each different one."""
-        rows = self.rows
-        keyed = rows[(rows["key"] != "") & (rows["survey"] != "")].drop_duplicates("survey").set_index("survey")["key"]
-        lacking = (rows["key"] == "") & rows["survey"].isin(keyed.index)  # a layout may leave the keys out of a file
-        rows = rows.assign(key=rows["key"].mask(lacking, rows["survey"].map(keyed)))
-        return rows.drop_duplicates(["subset", "survey", "key", "lon", "lat"]).reset_index(drop=True)
+    def numbers(self) -> dict[str, np.ndarray]:
+        """For each row the number of its `survey` and of its `key`: equal texts have equal numbers."""
+        return {word: numbered(self.rows[word]) for word in ("survey", "key")}
 
     @cached_property
-    def quadrat_of_places(self) -> np.ndarray:
+    def places(self) -> pd.DataFrame:
+        """The surveys with their places: a row for each different one."""
+        rows = self.rows[list(_OF_PLACES)]
+        both = (rows["key"] != "") & (rows["survey"] != "")
+        if both.any():
+            keyed = rows.loc[both, ["survey", "key"]].drop_duplicates("survey").set_index("survey")["key"]
+            lacking = (rows["key"] == "") & rows["survey"].isin(keyed.index)  # a layout may leave the keys out
+            if lacking.any():
+                rows = rows.assign(key=rows["key"].mask(lacking, rows["survey"].map(keyed)))
+                return rows[~rows.duplicated(["subset", "survey", "key", "lon", "lat"])].reset_index(drop=True)
+        same = rows[["subset", "lon", "lat"]].assign(survey=self.numbers["survey"], key=self.numbers["key"])
+        return rows[~same.duplicated()].reset_index(drop=True)
+
+    @cached_property
+    def quadrat_of_places(self) -> pd.Categorical:
         """The label of the quadrat of each row of `places`; empty text where it has none."""
-        return self.grid.labels(self.places["lon"].to_numpy(), self.places["lat"].to_numpy())
+        labels, codes = self.grid.coded_labels(self.places["lon"].to_numpy(), self.places["lat"].to_numpy())
+        return pd.Categorical.from_codes(codes, pd.Index(labels, dtype=object))
+
+    def places_on_grid(self) -> pd.DataFrame:
+        """Give the places with a column `quadrat`."""
+        return self.places.assign(quadrat=self.quadrat_of_places)
 
     @cached_property
     def presence_only(self) -> PresenceOnly:
@@ -159,33 +173,6 @@ class Evidence:
         return {survey: frozenset(text.split()) for survey, text in lists if text.split()}
 
 
-def survey_rows(table: Table, role: str, keys: Sequence[str], *, subset: str, own_subset: bool = False) -> pd.DataFrame:
-    """Read one survey table in the form that all checks share; `own_subset`: its column `subset` counts."""
-    table = table.naming(keys)
-    told = ("subset",) if own_subset and table.has("subset") else ()
-    words = dict.fromkeys(("surveyId", *keys, "lon", "lat", "speciesId", *DAY_WORDS, *told))
-    given = table.read(*words)
-    rows = pd.DataFrame(index=given.index)
-    rows["role"] = role
-    rows["subset"] = given["subset"] if told else subset
-    rows["survey"] = given.get("surveyId", "")
-    rows["key"] = _joined(given, keys) if keys and all(key in given for key in keys) else ""
-    lon, lat = (np.asarray(given.get(word, np.full(len(rows), np.nan)), dtype=float) for word in ("lon", "lat"))
-    there = on_earth(lon, lat)
-    rows["lon"], rows["lat"] = np.where(there, lon, np.nan), np.where(there, lat, np.nan)
-    for word in ("speciesId", *DAY_WORDS):
-        rows[word] = given.get(word, "")
-    rows["file"], rows["line"] = table.name, np.arange(2, len(rows) + 2)
-    return rows
-
-
-def _joined(given: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
-    joined = given[keys[0]].astype(str)
-    for key in keys[1:]:
-        joined = joined + "|" + given[key].astype(str)
-    return joined
-
-
 def subset_of(role: str) -> str:
     """Name the subset of a survey table's role.
 
@@ -196,13 +183,6 @@ def subset_of(role: str) -> str:
     """
     match = _PA_ROLE.fullmatch(role)
     return match[1] if match else role
-
-
-def no_rows() -> pd.DataFrame:
-    """Give the table of survey rows without a row."""
-    text = ("role", "subset", "survey", "key", "speciesId", *DAY_WORDS, "file")
-    columns: dict[str, pd.Series] = {name: pd.Series(dtype=object) for name in text}
-    return pd.DataFrame({**columns, **{name: pd.Series(dtype=float) for name in ("lon", "lat", "line")}})
 
 
 def gather(published: Published, *, seed: str | None = None, radius_m: float | None = None) -> Evidence:
@@ -225,7 +205,7 @@ def gather(published: Published, *, seed: str | None = None, radius_m: float | N
             published.broken[name] = str(error)
             evidence.unread.append(str(error))
     if parts:
-        evidence.rows = pd.concat(parts, ignore_index=True)
+        evidence.rows = joined_rows(parts)
     return evidence
 
 
@@ -248,7 +228,7 @@ def _promise(published: Published, radius_m: float | None) -> Promise:
 
 def _no_radius(published: Published) -> str:
     if published.manifest is None:
-        return "there is no manifest.json to say the radius"
+        return "there is no manifest.json to say the radius. Give it with --radius, as README.md beside the tables does"
     return "the recipe has no [po_filter]"
 
 

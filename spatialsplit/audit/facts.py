@@ -44,11 +44,13 @@ def _subsets(evidence: Evidence) -> list[str]:
 
 def _surveys(evidence: Evidence) -> dict[str, Any]:
     word = "survey" if (evidence.places["survey"] != "").any() else "key"
-    return {"surveys": {name: int(evidence.surveys_of(name)[word].nunique()) for name in _subsets(evidence)}}
+    subset = evidence.rows["subset"]
+    numbers = {name: evidence.numbers[word][(subset == name).to_numpy()] for name in _subsets(evidence)}
+    return {"surveys": {name: len(np.unique(own)) for name, own in numbers.items()}}
 
 
 def _species(evidence: Evidence) -> dict[str, Any]:
-    rows = evidence.rows[evidence.rows["speciesId"] != ""]
+    rows = evidence.rows.loc[evidence.rows["speciesId"] != "", ["subset", "speciesId"]]
     counts: dict[str, int | None] = {
         name: int(rows.loc[rows["subset"] == name, "speciesId"].nunique()) for name in _subsets(evidence)
     }
@@ -63,9 +65,9 @@ def _species(evidence: Evidence) -> dict[str, Any]:
 def _quadrats(evidence: Evidence) -> dict[str, Any]:
     """Quadrats of each subset, those that two share, and the points on an edge."""
     grid = evidence.grid
-    stands = evidence.places.assign(quadrat=evidence.quadrat_of_places)
-    stands = stands[stands["quadrat"] != ""].drop_duplicates(["quadrat", "subset"])
-    points = evidence.places.drop_duplicates(["lon", "lat"]).dropna(subset=["lon", "lat"])
+    stands = evidence.places_on_grid()[["quadrat", "subset"]].drop_duplicates()
+    stands = stands[stands["quadrat"] != ""]
+    points = evidence.places[["lon", "lat"]].drop_duplicates().dropna()
     return {
         "grid": grid.name,
         "quadrats": {name: int((stands["subset"] == name).sum()) for name in _subsets(evidence)},
@@ -79,7 +81,7 @@ def _nearest(evidence: Evidence) -> dict[str, Any]:
     if not len(evidence.held_out_places):
         raise CannotRun("there is no held-out survey")
     metres = nearest_train(evidence, "train")
-    of = ["PA_train"] if len(evidence.surveys_of("train")) else []
+    of = ["PA_train"] if (evidence.places["subset"] == "train").any() else []
     try:
         metres = np.minimum(metres, evidence.presence_only.nearest_m)
         of.append("PO_train")

@@ -11,10 +11,11 @@ from pathlib import Path
 import pandas as pd
 
 from spatialsplit.audit.checks import audit
-from spatialsplit.audit.evidence import Evidence, Promise, no_rows, survey_rows
+from spatialsplit.audit.evidence import Evidence, Promise
 from spatialsplit.audit.grid_search import find_grid
 from spatialsplit.audit.grids import Grid, projection
 from spatialsplit.audit.report import AuditReport
+from spatialsplit.audit.survey_rows import joined_rows, no_rows, survey_rows
 from spatialsplit.audit.tables import Table, Unreadable, open_table
 from spatialsplit.errors import DataError, shown
 
@@ -143,13 +144,16 @@ def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:
                 continue
             seen.add(table.path)
             parts.append(_with_roles(table, role))
-    rows = pd.concat(parts, ignore_index=True) if parts else no_rows()
+    rows = joined_rows(parts) if parts else no_rows()
     alone = set(rows["subset"]) <= {"train", "val"}
     if alone and "test" in opened and all(table.has("subset") for table in opened["test"]):
-        held = rows["subset"] == "val"
-        rows.loc[held, "subset"] = "test"
-        rows.loc[held, "role"] = rows.loc[held, "role"].str.replace("pa_val", "pa_test")
+        for word in ("subset", "role"):
+            rows[word] = rows[word].cat.remove_unused_categories().cat.rename_categories(_val_is_test)
     return rows
+
+
+def _val_is_test(text: str) -> str:
+    return text.replace("val", "test") if text in ("val", "pa_val", "pa_val_blind") else text
 
 
 def _with_roles(table: Table, role: str) -> pd.DataFrame:
@@ -159,7 +163,7 @@ def _with_roles(table: Table, role: str) -> pd.DataFrame:
     except Unreadable as error:
         raise DataError(f"{shown(error, longest=300)}. Give a CSV or Parquet file.") from None
     labelled = "" if table.has("speciesId") else "_blind"
-    rows["role"] = "pa_" + rows["subset"].astype(str) + labelled
+    rows["role"] = rows["subset"].cat.rename_categories(lambda subset: f"pa_{subset}{labelled}")
     if keys and not _own_ids(table):
         rows["survey"] = ""
     return rows

@@ -75,6 +75,13 @@ def equator_and_meridian(lon: np.ndarray, lat: np.ndarray) -> tuple[np.ndarray, 
     return easting, np.where(angle >= 0, northing, np.nan)
 
 
+_BATCH = 1 << 18
+"""Points projected at once: formulas need many numbers a point."""
+
+_ROWS = 1 << 32
+"""More rows of quadrats than there are: a column and a row make one number."""
+
+
 def projection(crs: str) -> Projection:
     """Give the function from WGS84 lon, lat to metres in a CRS (to degrees in a geographic one).
 
@@ -136,16 +143,25 @@ class Grid:
 
     def project(self, lon: np.ndarray, lat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give easting and northing, not snapped."""
-        return (equator_and_meridian if self.crs is None else projection(self.crs))(lon, lat)
+        transform = equator_and_meridian if self.crs is None else projection(self.crs)
+        parts = [transform(lon[i : i + _BATCH], lat[i : i + _BATCH]) for i in range(0, len(lon) or 1, _BATCH)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def labels(self, lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
         """Give each point its quadrat's label; empty text where a point has none."""
+        texts, codes = self.coded_labels(lon, lat)
+        return np.asarray(np.array(texts, dtype=object)[codes])
+
+    def coded_labels(self, lon: np.ndarray, lat: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Give the different labels in their order, the empty one first, and the position of each point's."""
         columns, rows, placed = indices(*self.project(lon, lat), self.size_m, self.origin)
-        pairs, back = np.unique(np.column_stack([columns, rows]), axis=0, return_inverse=True)
-        texts = np.array([self._label(int(column), int(row)) for column, row in pairs], dtype=object)
-        labels = texts[back.ravel()] if len(texts) else np.empty(0, dtype=object)
-        labels[~placed] = ""
-        return labels
+        numbers, back = np.unique(columns * _ROWS + rows, return_inverse=True)
+        column, row = (numbers + _ROWS // 2) // _ROWS, (numbers + _ROWS // 2) % _ROWS - _ROWS // 2
+        texts = [self._label(*pair) for pair in zip(column.tolist(), row.tolist(), strict=True)]
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.empty(len(texts), dtype=np.int32)
+        place[order] = np.arange(1, len(texts) + 1)
+        return ["", *(texts[i] for i in order)], np.where(placed, place[back.ravel()], 0)
 
     def n_near_edges(self, lon: np.ndarray, lat: np.ndarray) -> int:
         """Count the points within 1 cm of a quadrat's edge: a change in the last digit could move them."""

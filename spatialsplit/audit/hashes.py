@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.audit.evidence import Evidence
+from spatialsplit.audit.forms import forms_that_differ
 from spatialsplit.audit.published import MANIFEST, STANDARD_ROLES, TABLE_ENDINGS, Published, files_below, is_inside
 from spatialsplit.audit.report import CannotRun, Finding, finding
 from spatialsplit.audit.tables import Table, Unreadable, is_file, open_table
@@ -44,6 +45,7 @@ def files_match_manifest(evidence: Evidence) -> Finding:
         if published.is_here(name):
             problems += _output(evidence, reader, name, entry)
     problems += _two_forms(outputs or {})
+    problems += forms_that_differ(published)
     problems += [line for name, lines in sums.items() for line in _summed(reader, published, name, lines)]
     problems += _unlisted(published, outputs, sums)
     n_files = len(outputs) if outputs is not None else len(reader.known)

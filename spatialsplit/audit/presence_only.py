@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from spatialsplit.audit.copies import HeldOutRecords, copy_lines
-from spatialsplit.audit.evidence import DAY_WORDS, Evidence
+from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.geometry import Nearest, Sites
 from spatialsplit.audit.report import SHOWN, CannotRun, Finding
+from spatialsplit.audit.survey_rows import DAY_WORDS
 from spatialsplit.audit.tables import Table, Unreadable, on_earth
 
 _BATCH = 1 << 19
@@ -146,7 +147,7 @@ class _Judges:
         if not self.promise.no_po_in_quadrats or self.promise.grid is None:
             return None
         held = (evidence.places["subset"] == "test").to_numpy()
-        return np.unique(evidence.quadrat_of_places[held].astype(str))
+        return np.unique(np.asarray(evidence.quadrat_of_places[held], dtype=str))
 
     def judge(self, file: str, batch: dict[str, Any], found: PresenceOnly) -> None:
         """Apply every rule to one batch."""

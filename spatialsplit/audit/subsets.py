@@ -10,6 +10,7 @@ import pandas as pd
 from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.report import CannotRun, Finding, finding
 
+_BATCH = 1 << 19
 _NAMING = ("subset", "survey", "key", "line", "file")
 
 
@@ -19,16 +20,17 @@ def surveys_in_one_subset(evidence: Evidence) -> Finding:
     named = [word for word in ("survey", "key") if (rows[word] != "").any()]
     if not named:
         raise CannotRun("no table has survey ids or survey keys")
-    problems = [line for word in named for line in _in_two_subsets(rows, word)]
+    problems = [line for word in named for line in _in_two_subsets(rows, word, evidence.numbers[word])]
     if evidence.published is not None:
         problems += _at_two_places(evidence.places)
-    n_surveys = rows[rows[named[0]] != ""][named[0]].nunique()
+    n_surveys = len(np.unique(evidence.numbers[named[0]][(rows[named[0]] != "").to_numpy(dtype=bool)]))
     return finding(problems, f"{n_surveys} surveys")
 
 
-def _in_two_subsets(rows: pd.DataFrame, word: str) -> list[str]:
-    stands = rows[rows[word] != ""].drop_duplicates([word, "subset"])
-    twice = stands[stands.duplicated(word, keep=False)].sort_values([word, "subset"], kind="stable")
+def _in_two_subsets(rows: pd.DataFrame, word: str, numbers: np.ndarray) -> list[str]:
+    stands = rows[["subset"]].assign(number=numbers)[rows[word] != ""].drop_duplicates()
+    twice = rows.loc[stands.index[stands.duplicated("number", keep=False)], list(_NAMING)]
+    twice = twice.sort_values([word, "subset"], kind="stable")
     called = "survey" if word == "survey" else "the survey with the keys"
     return [
         f"{called} {name} is in {_places_in_files(group)}"
@@ -47,7 +49,7 @@ def _at_two_places(places: pd.DataFrame) -> list[str]:
     moved = named[named.duplicated(["subset", "survey"], keep=False)].sort_values(["survey", "line"], kind="stable")
     return [
         f"survey {survey} is at two places: {_places_in_files(group)}"
-        for (_, survey), group in moved.groupby(["subset", "survey"], sort=False)
+        for (_, survey), group in moved.groupby(["subset", "survey"], sort=False, observed=True)
     ]
 
 
@@ -58,7 +60,7 @@ def quadrats_in_one_subset(evidence: Evidence) -> Finding:
     if stands["subset"].nunique() < 2:
         raise CannotRun("there are no two subsets to compare")
     shared = _shared(stands)
-    by_quadrat = shared.groupby("quadrat", sort=False)
+    by_quadrat = shared.groupby("quadrat", sort=False, observed=True)
     problems = [f"quadrat {label} holds {_surveys_in_files(group)}" for label, group in by_quadrat]
     if evidence.published is not None:
         problems += _nowhere(evidence)
@@ -70,8 +72,9 @@ def quadrats_in_one_subset(evidence: Evidence) -> Finding:
 
 def _stands(evidence: Evidence) -> pd.DataFrame:
     """Give the places that have a quadrat, with it."""
-    stands = evidence.places.assign(quadrat=evidence.quadrat_of_places)
-    return stands[stands["quadrat"] != ""]
+    stands = evidence.places_on_grid()
+    lost = stands["quadrat"] == ""
+    return stands[~lost] if lost.any() else stands
 
 
 def _nowhere(evidence: Evidence) -> list[str]:
@@ -85,7 +88,7 @@ def _nowhere(evidence: Evidence) -> list[str]:
 
 def _shared(stands: pd.DataFrame) -> pd.DataFrame:
     """Give the quadrats of two subsets or more: a row a quadrat and subset, with the first survey."""
-    different = stands.drop_duplicates(["quadrat", "subset"])
+    different = stands[~stands.duplicated(["quadrat", "subset"])]
     shared = different[different.duplicated("quadrat", keep=False)]
     return shared.sort_values(["quadrat", "subset"], kind="stable")
 
@@ -113,7 +116,8 @@ def _not_as_listed(stands: pd.DataFrame, listed: pd.DataFrame, *, known: set[str
     twice = listed[listed.duplicated("quadratId", keep="first")]["quadratId"]
     problems = [f"quadrat {label} is listed twice in quadrats.csv" for label in twice]
     said = listed.drop_duplicates("quadratId").set_index("quadratId")["subset"]
-    first = stands[~stands["quadrat"].isin(list(known))].drop_duplicates("quadrat").sort_values("quadrat")
+    first = stands[~stands.duplicated("quadrat") & ~stands["quadrat"].isin(list(known))]
+    first = first.assign(quadrat=first["quadrat"].astype(object)).sort_values("quadrat")
     first = first[first["quadrat"].map(said).fillna("") != first["subset"]]
     for label, group in first.groupby("quadrat", sort=True):
         subset = said.get(label)
@@ -165,7 +169,7 @@ def no_empty_test_survey(evidence: Evidence) -> Finding:
 def usage_shares_no_quadrat(evidence: Evidence) -> Finding:
     """Look for quadrats with Public and Private test surveys."""
     usage = usage_of_quadrats(evidence)
-    shared = usage[usage.duplicated("quadrat", keep=False)].groupby("quadrat", sort=True)
+    shared = usage[usage.duplicated("quadrat", keep=False)].groupby("quadrat", sort=True, observed=True)
     lines = [f"quadrat {label} holds {_usages(group)}" for label, group in shared]
     return finding(lines, f"{usage['quadrat'].nunique()} test quadrats")
 
@@ -194,8 +198,9 @@ def nearest_train(evidence: Evidence, *subsets: str) -> np.ndarray:
 
     tests = evidence.held_out_places
     nearest = Nearest(tests["lon"].to_numpy(), tests["lat"].to_numpy())
-    others = evidence.surveys_of(*subsets)
-    nearest.see(others["lon"].to_numpy(), others["lat"].to_numpy())
+    others = evidence.places.loc[evidence.places["subset"].isin(subsets), ["lon", "lat"]].to_numpy()
+    for start in range(0, len(others), _BATCH):
+        nearest.see(*others[start : start + _BATCH].T)
     return nearest.metres()
 
 

@@ -6,11 +6,10 @@ The audit reads with its own code, so that a mistake of the writer is not repeat
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,13 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
+from spatialsplit.audit.unpacking import check_unpacked_size, open_bytes
 from spatialsplit.audit.words import recognise
 
 SEPARATORS = (",", ";", "\t")
+MOST_ROWS = 100_000_000
+"""Rows of a table that are held at once, at about 60 bytes each; presence-only records are not held."""
+
 _BLOCK_BYTES = 16 << 20
 _HEADER_BYTES = 1 << 20
 _FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error, ValueError)
@@ -79,14 +82,26 @@ class Table:
         """Tell whether all these columns are there."""
         return all(word in self.means for word in words)
 
-    def read(self, *words: str) -> pd.DataFrame:
-        """Read the columns that are there as trimmed text; `lon` and `lat` as numbers or NaN."""
+    def read(self, *words: str, coded: Collection[str] = ()) -> pd.DataFrame:
+        """Read the columns that are there as trimmed text; `lon` and `lat` as numbers or NaN.
+
+        Those in `coded` are held as codes, which takes little memory where few values are different.
+        """
         wanted = [word for word in words if word in self.means]
-        parts = list(self.batches(*wanted))
-        frames = [pd.DataFrame({word: part[word] for word in wanted}) for part in parts]
+        codes = {word: _Codes() for word in wanted if word in coded}
+        frames = []
+        n_rows = 0
+        for part in self.batches(*wanted):
+            n_rows += len(next(iter(part.values()), ()))
+            if n_rows > MOST_ROWS:
+                raise Unreadable(self.name, f"has more than {MOST_ROWS:,} rows, which this audit would have to hold")
+            for word, known in codes.items():
+                part[word] = known.of(part[word])
+            frames.append(pd.DataFrame(part))
         if not frames:
-            return pd.DataFrame({word: pd.Series(dtype=float if word in _NUMBERS else object) for word in wanted})
-        return pd.concat(frames, ignore_index=True)
+            frames = [pd.DataFrame({word: pd.Series(dtype=_kind(word, codes)) for word in wanted})]
+        read = pd.concat(frames, ignore_index=True)
+        return read.assign(**{word: known.texts(read[word].to_numpy()) for word, known in codes.items()})
 
     def read_all(self) -> pd.DataFrame:
         """Read every column under its own name, as trimmed text. For small tables."""
@@ -103,6 +118,13 @@ class Table:
                 yield {
                     word: as_numbers(column) if word in numeric else as_text(column) for word, column in columns.items()
                 }
+        except _FAULTS as error:
+            raise Unreadable(self.name, f"cannot be read: {_first_line(error)}") from error
+
+    def raw_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield all columns as they are: text for CSV, typed for Parquet."""
+        try:
+            yield from self._arrow_batches(list(self.header))
         except _FAULTS as error:
             raise Unreadable(self.name, f"cannot be read: {_first_line(error)}") from error
 
@@ -128,11 +150,32 @@ class Table:
             column_types=dict.fromkeys(columns, pa.string()),
             strings_can_be_null=False,
         )
-        with arrow_csv.open_csv(self.path, unnamed, parse, convert) as reader:
+        with open_bytes(self.path) as stream, arrow_csv.open_csv(stream, unnamed, parse, convert) as reader:
             yield from reader
 
 
 _NUMBERS = ("lon", "lat")
+
+
+def _kind(word: str, codes: Mapping[str, object]) -> type:
+    return int if word in codes else float if word in _NUMBERS else object
+
+
+class _Codes:
+    """The different texts of a column so far, each with a number."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, texts: np.ndarray) -> np.ndarray:
+        """Give the number of each text."""
+        own, words = pd.factorize(texts)
+        numbers = [self._known.setdefault(word, len(self._known)) for word in words.tolist()]
+        return np.array(numbers, dtype=np.int32)[own]
+
+    def texts(self, codes: np.ndarray) -> pd.Categorical:
+        """Give all numbers back as texts."""
+        return pd.Categorical.from_codes(codes, pd.Index(list(self._known), dtype=object))
 
 
 def open_table(
@@ -196,9 +239,8 @@ def _meanings(header: tuple[str, ...], means: Mapping[str, str]) -> dict[str, st
 
 
 def _csv_header(path: Path, separator: str | None) -> tuple[str, tuple[str, ...]]:
-    with path.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as stream:
+    check_unpacked_size(path)
+    with open_bytes(path) as stream:
         start = stream.read(_HEADER_BYTES).decode("utf-8-sig", errors="replace")
     line = next(iter(start.splitlines()), "")
     chosen = separator or max(SEPARATORS, key=line.count)
@@ -255,4 +297,6 @@ def _first_line(error: BaseException) -> str:
         return "there is no such file"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if "straddling" in str(error):
+        return f"it has a row of more than {_BLOCK_BYTES:,} bytes, as where a quotation mark is never closed"
     return (str(error).splitlines() or [type(error).__name__])[0]
