@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,7 @@ from PIL import Image
 from spatialsplit.cli.rasters import patches
 from spatialsplit.errors import DataError, OutputError
 from spatialsplit.rasters import PatchFolder, Raster, patch_path, patches_around
+from spatialsplit.rasters import patches as patches_module
 from tests.raster_files import numbered, write_raster
 from tests.real_data import data_folder
 
@@ -191,6 +193,41 @@ def test_several_tables_make_one_folder(make_raster: MakeRaster, tmp_path: Path)
     result = CliRunner().invoke(patches, [*arguments, "--size-px", "2", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     assert PatchFolder(tmp_path / "out").missing([1, 2]) == []
+
+
+@pytest.mark.parametrize("form", ["tif", "png"])
+def test_threads_share_the_writing_and_do_not_show(
+    run: Callable[..., Any], make_raster: MakeRaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """The same folder, file by file, however many threads make the files."""
+    at_work = set()
+    make = patches_module.patch_writer
+
+    def watched(*arguments: Any) -> Any:
+        write = make(*arguments)
+
+        def work(*patch: Any) -> None:
+            at_work.add(threading.get_ident())
+            write(*patch)
+
+        return work
+
+    monkeypatch.setattr(patches_module, "patch_writer", watched)
+    rng = np.random.default_rng(1)
+    places = rng.uniform([7.95, 50.75], [8.3, 51.05], (300, 2)).round(4)
+    text = "surveyId,lon,lat\n" + "".join(f"{i},{lon},{lat}\n" for i, (lon, lat) in enumerate(places))
+    stretch = ["--stretch", "0,5000"] if form == "png" else []
+    folders = []
+    for threads in ("1", "3"):
+        at_work.clear()
+        run(
+            text, make_raster(numbered()), "--size-px", "6", "--format", form, "--threads", threads, *stretch, "--force"
+        )
+        assert (len(at_work) > 1) == (threads == "3")
+        paths = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+        folders.append({str(path): path.read_bytes() for path in paths})
+    assert folders[0] == folders[1]
+    assert len(folders[0]) > 100
 
 
 def test_a_folder_is_replaced_only_when_told_to(run: Callable[..., Any], make_raster: MakeRaster) -> None:

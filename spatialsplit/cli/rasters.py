@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ from rich.progress import Progress
 
 from spatialsplit.cli.options import PATH, reading_of, reading_options
 from spatialsplit.crs import is_ballpark
+from spatialsplit.engine import default_threads
 from spatialsplit.rasters import (
     Extraction,
     PatchForm,
@@ -81,7 +81,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
             out,
             columns=columns,
             scaled=scaled,
-            n_threads=options["threads"] or os.cpu_count() or 1,
+            n_threads=options["threads"] or default_threads(),
             progress=advance,
         )
     _tell(_ballpark_note(options["input_crs"]))
@@ -135,6 +135,7 @@ def patches(
             id_column=options["id_col"],
             columns=columns,
             force=force,
+            n_threads=options["threads"] or default_threads(),
             progress=advance,
         )
     _tell(_ballpark_note(options["input_crs"]))

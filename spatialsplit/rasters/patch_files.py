@@ -136,8 +136,13 @@ def shifted(transform: Any, column: int, row: int) -> Any:
     return rasterio.Affine(a, b, a * column + b * row + c, d, e, d * column + e * row + f)
 
 
-def patch_writer(stored: Stored, dataset: Any) -> Callable[[Path, npt.NDArray[Any], Flags, int, int], None]:
-    """Give the function that writes one patch: path, values, missing, and its first row and column."""
+PatchWriter = Callable[[Path, npt.NDArray[Any], Flags, int, int], None]
+"""Writes one patch: path, values, missing, and its first row and column."""
+
+
+def patch_writer(stored: Stored, dataset: Any) -> PatchWriter:
+    """Give the function that writes one patch, in any thread: it does not touch the dataset."""
+    crs, transform = dataset.crs, dataset.transform
 
     def write_picture(path: Path, values: npt.NDArray[Any], missing: Flags, row: int, column: int) -> None:
         pixels = np.moveaxis(stored.numbers(values, missing), 0, -1)
@@ -151,8 +156,8 @@ def patch_writer(stored: Stored, dataset: Any) -> Callable[[Path, npt.NDArray[An
             "width": values.shape[2],
             "count": values.shape[0],
             "dtype": stored.dtype,
-            "crs": dataset.crs,
-            "transform": shifted(dataset.transform, column, row),
+            "crs": crs,
+            "transform": shifted(transform, column, row),
             "nodata": stored.nodata,
             "compress": "deflate",
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ import pyarrow as pa
 from rasterio.windows import Window
 
 from spatialsplit.crs import WGS84
+from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError
 from spatialsplit.publishing import new_folder
-from spatialsplit.rasters.patch_files import PatchForm, Stored, patch_writer
+from spatialsplit.rasters.patch_files import PatchForm, PatchWriter, Stored, patch_writer
 from spatialsplit.rasters.patch_ids import PatchPlaces, read_patch_places
 from spatialsplit.rasters.pictures import patch_path
 from spatialsplit.rasters.pixels import Pixels, Raster, blocks_of, by_block, pixels_of
@@ -163,6 +164,7 @@ def write_patches(
     id_column: str | None = None,
     columns: PointColumns | None = None,
     force: bool = False,
+    n_threads: int = 1,
     progress: Callable[[int], None] = lambda n: None,
 ) -> WrittenPatches:
     """Write a patch for each id of a table, and `index.csv`, which says where each is or why there is none.
@@ -181,6 +183,8 @@ def write_patches(
     columns : PointColumns, optional
     force : bool
         Replace a folder of patches that is there already.
+    n_threads : int
+        The raster is read in one thread, files are made in so many. The patches are the same.
     progress : function
         Called with the number of patches so far.
 
@@ -202,7 +206,12 @@ def write_patches(
         places.refuse_moving_ids()
         stored = form.stored(raster, dataset, chosen_bands(raster, dataset, form.bands))
         with new_folder(target, force=force, replaces=INDEX) as working:
-            rows = _write_all(raster, dataset, pixels, places, stored, working, progress)
+            patches = _cut_windows(raster, dataset, pixels, form.size_px, stored.bands)
+            task = _WriteTask(places.ids, stored.form.ending, patch_writer(stored, dataset), working)
+            rows = _no_rows(pixels, places)
+            for number, made in enumerate(map_in_order(task, patches, n_threads), start=1):
+                rows.note(*made)
+                progress(number)
             _write_index(working / INDEX, places, rows)
             _write_description(working / "patches.json", raster, stored, rows)
     return _summary(target, rows)
@@ -217,32 +226,38 @@ class _Rows:
     n_missing: list[int | None]
     reason: list[str]
 
+    def note(self, position: int, n_missing: int, path: PurePath | None) -> None:
+        """Say where the patch of an id is, and that there is none where all its pixels are missing."""
+        self.n_missing[position] = n_missing
+        if path is not None:
+            self.path[position], self.reason[position] = path.as_posix(), ""
+            self.status[position] = "partial" if n_missing else "whole"
 
-def _write_all(
-    raster: Raster,
-    dataset: Any,
-    pixels: Pixels,
-    places: PatchPlaces,
-    stored: Stored,
-    folder: Path,
-    progress: Callable[[int], None],
-) -> _Rows:
+
+def _no_rows(pixels: Pixels, places: PatchPlaces) -> _Rows:
+    """Give the index of no patches, with the reason that each has as long as none is written."""
     n = len(places.ids)
     reasons = np.where(pixels.inside, "no_data", np.where(np.isnan(places.east), "no_coordinate", "outside"))
-    rows = _Rows([""] * n, ["failed"] * n, [None] * n, reasons.tolist())
-    write = patch_writer(stored, dataset)
-    cut = _cut_windows(raster, dataset, pixels, stored.form.size_px, stored.bands)
-    for number, patch in enumerate(cut, start=1):
+    return _Rows([""] * n, ["failed"] * n, [None] * n, reasons.tolist())
+
+
+@dataclass(frozen=True)
+class _WriteTask:
+    """Write one patch, where it has any pixel."""
+
+    ids: Sequence[str]
+    ending: str
+    write: PatchWriter
+    folder: Path
+
+    def __call__(self, patch: Patch) -> tuple[int, int, PurePath | None]:
         n_missing = int(patch.missing.any(axis=0).sum())
-        rows.n_missing[patch.position] = n_missing
-        if not patch.missing.all():
-            path = patch_path(places.ids[patch.position], stored.form.ending)
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            write(folder / path, patch.values, patch.missing, patch.row, patch.column)
-            rows.path[patch.position], rows.reason[patch.position] = path.as_posix(), ""
-            rows.status[patch.position] = "partial" if n_missing else "whole"
-        progress(number)
-    return rows
+        if patch.missing.all():
+            return patch.position, n_missing, None
+        path = patch_path(self.ids[patch.position], self.ending)
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        self.write(self.folder / path, patch.values, patch.missing, patch.row, patch.column)
+        return patch.position, n_missing, path
 
 
 def _write_index(path: Path, places: PatchPlaces, rows: _Rows) -> None:
