@@ -68,6 +68,7 @@ def contents_of(source: Source) -> dict[str, Any]:
         **_species_parts(source, species_of(source)),
         **_removed_parts(source, removed),
         **_month_parts(months_of(surveys, records), records),
+        "surveys_sampled": {name: len(part.days) for name, part in surveys.items() if not part.whole},
         **_balance_parts(balance_of(surveys)),
     }
 

@@ -27,7 +27,7 @@ from spatialsplit.report.map_data import MapData
 from spatialsplit.report.pictures import MARGINS, picture
 from spatialsplit.report.reading import Sample
 
-MOST_BALANCE = 12
+MOST_BALANCE = 6
 """Columns with a picture; the table has them all."""
 
 

@@ -18,10 +18,13 @@ import pyarrow.parquet as parquet
 from spatialsplit.audit.tables import Table, as_numbers, as_text
 
 READ_WHOLE_BYTES = 12 << 20
-"""A presence-only table up to this size is read whole; of a larger one, pieces from all over it."""
+"""A table up to this size is read whole; of a larger one, pieces from all over it."""
 
 PIECE_BYTES = 1 << 18
 N_PIECES = READ_WHOLE_BYTES // PIECE_BYTES
+SURVEY_FACTOR = 2
+"""Of a survey table so many times more is read: it has many rows a survey."""
+
 MOST_ROWS = 150_000
 FAULTS = (pa.ArrowException, OSError, ValueError, KeyError, EOFError, csv.Error)
 """What a table raises that is not what its name says."""
@@ -67,14 +70,14 @@ def sample_records(table: Table, words: Sequence[str]) -> Sample:
     return Sample(pd.DataFrame(records), whole)
 
 
-def _sample_csv(table: Table, columns: list[str]) -> tuple[pa.Table, bool]:
+def _sample_csv(table: Table, columns: list[str], factor: int = 1) -> tuple[pa.Table, bool]:
     size = table.path.stat().st_size
-    whole = size <= READ_WHOLE_BYTES
+    whole = size <= READ_WHOLE_BYTES * factor
     with table.path.open("rb") as file:
         if whole:
             text = file.read()
         else:
-            places = np.linspace(0, size - PIECE_BYTES, N_PIECES).astype(np.int64).tolist()
+            places = np.linspace(0, size - PIECE_BYTES, N_PIECES * factor).astype(np.int64).tolist()
             text = b"".join(_piece(file, place) for place in places)
     rows = _parse(text, table, columns, skip=int(whole))
     return rows, whole
@@ -83,8 +86,11 @@ def _sample_csv(table: Table, columns: list[str]) -> tuple[pa.Table, bool]:
 def _piece(file: Any, place: int) -> bytes:
     """Read whole lines near a place; those with a cell that a line break cuts are left out."""
     file.seek(place)
-    lines = file.read(PIECE_BYTES).split(b"\n")[1:-1]
-    return b"".join(line + b"\n" for line in lines if line.count(b'"') % 2 == 0)
+    text = file.read(PIECE_BYTES)
+    whole: bytes = text[text.find(b"\n") + 1 : text.rfind(b"\n") + 1]
+    if b'"' not in whole:
+        return whole
+    return b"".join(line + b"\n" for line in whole.split(b"\n")[:-1] if line.count(b'"') % 2 == 0)
 
 
 def _parse(text: bytes, table: Table, columns: list[str], *, skip: int) -> pa.Table:
@@ -139,23 +145,28 @@ def arrow_batches(table: Table, columns: list[str]) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def first_row_of_each(table: Table, columns: list[str]) -> pa.Table:
-    """Read the first row of each survey; where there is no survey number every row is one.
+def first_row_of_each(table: Table, columns: list[str]) -> tuple[pa.Table, bool]:
+    """Read the first row of each survey, or of some of them; where there is no survey number every row is one.
 
     Rows of one survey stand together in the tables of a dataset, so this needs no memory of earlier ones.
+
+    Returns
+    -------
+    rows : Table of pyarrow
+    whole : bool
+        Whether it is all surveys.
     """
     key = table.means.get("surveyId")
     wanted = list(dict.fromkeys([*columns, *([key] if key else [])]))
-    parts, last = [], None
-    for batch in arrow_batches(table, wanted):
-        if key and batch.num_rows:
-            ids = batch.column(key)
-            fresh = np.ones(len(ids), dtype=bool)
-            fresh[1:] = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).fill_null(True).to_numpy(False)
-            fresh[0] = ids[0].as_py() != last
-            last = ids[-1].as_py()
-            batch = batch.filter(pa.array(fresh))
-        parts.append(batch)
-    if not parts:
-        return pa.table({name: pa.array([], pa.string()) for name in wanted})
-    return pa.Table.from_batches(parts)
+    if table.separator is not None and table.path.suffix != ".gz":
+        rows, whole = _sample_csv(table, wanted, SURVEY_FACTOR)
+    else:
+        batches = list(arrow_batches(table, wanted))
+        empty = pa.table({name: pa.array([], pa.string()) for name in wanted})
+        rows, whole = pa.Table.from_batches(batches) if batches else empty, True
+    if key is None or not rows.num_rows:
+        return rows, whole
+    ids = rows.column(key).combine_chunks()
+    fresh = np.ones(len(ids), dtype=bool)
+    fresh[1:] = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).fill_null(True).to_numpy(zero_copy_only=False)
+    return rows.filter(pa.array(fresh)), whole

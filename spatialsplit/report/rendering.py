@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from spatialsplit.report.figures import length
@@ -33,9 +33,7 @@ def render(contents: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = Environment(loader=FileSystemLoader(PARTS), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"n": _number, "length": length, "percent": _percent, "bytes": _bytes, "breaks": _breaks}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     return environment

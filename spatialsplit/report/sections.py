@@ -203,16 +203,14 @@ def seed_of(source: Source) -> dict[str, str]:
     """Give the seed where it is open, else the commitment; never a sealed seed."""
     kind = source.said("seed", "kind", kind=str, default="")
     key = {"open": "value", "sealed": "sha256"}.get(kind)
-    return {"kind": kind, "value": source.said("seed", key, kind=str, default="")} if key else {}
+    return {"kind": kind, "value": source.said("seed", key, kind=str, default="")} if key else {"kind": "", "value": ""}
 
 
 def about_of(source: Source) -> dict[str, Any]:
     """Give title, description, licence and citation."""
     about = source.said("recipe", "about", default={})
     title = about.get("title") or source.said("name", kind=str) or _title_of_readme(source) or "A dataset"
-    plain = {
-        key: about[key] for key in ("description", "license", "url", "version", "date_published") if about.get(key)
-    }
+    plain = {key: about.get(key) or "" for key in ("description", "license", "url", "version", "date_published")}
     return {**plain, "title": str(title), "citation": citation(about, str(title))}
 
 

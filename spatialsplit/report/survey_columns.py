@@ -31,10 +31,13 @@ class SurveyColumns:
         The columns that are not ours.
     days : DataFrame of str
         Those of `dayOfYear` and `date` that are there.
+    whole : bool
+        Whether it is all surveys of the subset.
     """
 
     further: pa.Table
     days: pd.DataFrame
+    whole: bool = True
 
 
 def survey_columns(source: Source) -> dict[str, SurveyColumns]:
@@ -59,11 +62,11 @@ def _parted(table: Table, subset: str, keys: set[str]) -> dict[str, SurveyColumn
     further = [name for name in table.header if name not in meant and name not in keys]
     days = {word: table.means[word] for word in DAYS if word in table.means}
     told = table.means.get("subset") if joins_val(table.name) else None
-    rows = first_row_of_each(table, [*further, *days.values(), *([told] if told else [])])
+    rows, whole = first_row_of_each(table, [*further, *days.values(), *([told] if told else [])])
     which = as_text(rows.column(told).combine_chunks()) if told else None
     names = in_order(set(which.tolist())) if which is not None else [subset]
     parts = {name: rows if which is None else rows.filter(pa.array(which == name)) for name in names}
-    return {name: SurveyColumns(part.select(further), _text(part, days)) for name, part in parts.items()}
+    return {name: SurveyColumns(part.select(further), _text(part, days), whole) for name, part in parts.items()}
 
 
 def _text(rows: pa.Table, columns: dict[str, str]) -> pd.DataFrame:
