@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,6 @@ from spatialsplit.quadrats import Grid
 from tests.raster_files import write_raster
 
 HEXAGONS = HexagonGrid("EPSG:3035", 1_000)
-needs_h3 = pytest.mark.skipif(
-    importlib.util.find_spec("h3") is None, reason="the extra spatialsplit[h3] is not installed"
-)
 metres = st.floats(-1e7, 1e7).map(lambda value: round(value, 2))
 
 
@@ -263,7 +259,6 @@ def test_what_is_no_grid_is_refused_with_a_cure(call: Any, said: str) -> None:
 # H3, outlines, folds
 
 
-@needs_h3
 def test_h3_cells_have_their_own_names() -> None:
     found = H3Grid(5).assign(np.array([10.0, 10.0001]), np.array([52.0, 52.0]))
     assert len(found.labels) == 1
