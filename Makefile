@@ -8,7 +8,7 @@ NAME := virtual-flora
 WORK := dataset
 
 .DEFAULT_GOAL := help
-.PHONY: help dataset test check format bench leaderboard golden env clean
+.PHONY: help dataset docs notebooks test check format bench leaderboard golden env clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,12 @@ dataset: $(READY)  ## make the virtual flora, build it as a dataset, and audit i
 	$(BIN)/spatialsplit build $(WORK)/input/recipe.toml --out $(WORK)/$(NAME) --force
 	$(BIN)/spatialsplit verify $(WORK)/$(NAME)
 	$(BIN)/spatialsplit audit $(WORK)/$(NAME)
+
+docs: $(READY)  ## build the documentation into site/: open site/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -d site/.doctrees -b html docs site
+
+notebooks: $(READY)  ## run the notebooks and keep their outputs
+	$(BIN)/python -m notebooks.run
 
 RASTERS := $(foreach name,elevation precipitation temperature,--raster $(WORK)/input/rasters/$(name).tif)
 
@@ -54,5 +60,5 @@ format: $(READY)  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:  ## remove the environment and the sample dataset
-	rm -rf $(VENV) $(WORK)
+clean:  ## remove the environment, the sample dataset and the site
+	rm -rf $(VENV) $(WORK) site docs/generated docs/tutorial

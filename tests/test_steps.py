@@ -15,6 +15,10 @@ import pandas as pd
 import pytest
 
 from spatialsplit.build import BuildReport
+from spatialsplit.draw import DrawRules, Holdout
+from spatialsplit.quadrats import Grid
+from spatialsplit.steps import DrawTask, add_quadrats, draw_table, write_surveys
+from spatialsplit.surveys import SurveyRules
 from tests.recipes import PA_HEADER, four_quadrats, write_csv
 
 REPOSITORY = Path(__file__).parents[1]
@@ -235,3 +239,13 @@ def test_an_input_is_never_overwritten(tmp_path: Path) -> None:
     said = spatialsplit(*words, code=1)
     assert "is an input" in said.stderr
     assert points.read_text() == before
+
+
+def test_steps_take_paths_as_text_too(flora: Path, tmp_path: Path) -> None:
+    """As in a notebook: "pa.csv" is a path."""
+    points, drawn = str(tmp_path / "points.csv"), str(tmp_path / "draw.csv")
+    add_quadrats(str(flora / "pa.csv"), points, Grid())
+    task = DrawTask(DrawRules([Holdout("test", 0.1)]), "1")
+    draw_table(points, drawn, task, rows=str(tmp_path / "rows.csv"))
+    write_surveys(str(flora / "pa.csv"), str(tmp_path / "surveys.csv"), SurveyRules())
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"points.csv", "draw.csv", "rows.csv", "surveys.csv"}

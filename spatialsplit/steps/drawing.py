@@ -52,7 +52,12 @@ class DrawTask:
 
 
 def draw_table(
-    points: Path, out: Path, task: DrawTask, *, rows: Path | None = None, reading: Reading | None = None
+    points: Path | str,
+    out: Path | str,
+    task: DrawTask,
+    *,
+    rows: Path | str | None = None,
+    reading: Reading | None = None,
 ) -> Draw:
     """Draw holdouts of whole quadrats among those that a table's rows lie in.
 
@@ -71,7 +76,8 @@ def draw_table(
     DataError
         A row has no place, or a holdout comes out empty.
     """
-    reading = reading or Reading()
+    points, out, reading = Path(points), Path(out), reading or Reading()
+    rows = Path(rows) if rows is not None else None
     check_outputs([points, task.fixed, task.extend], [out, rows])
     source = reading.source(points)
     label_rows = _labeller(source, reading, task.grid)

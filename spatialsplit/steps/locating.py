@@ -19,7 +19,7 @@ from spatialsplit.tables import (
 )
 
 
-def add_quadrats(points: Path, out: Path, grid: Grid, reading: Reading | None = None) -> list[str]:
+def add_quadrats(points: Path | str, out: Path | str, grid: Grid, reading: Reading | None = None) -> list[str]:
     """Write a table's rows with their `quadratId`.
 
     Returns
@@ -32,7 +32,7 @@ def add_quadrats(points: Path, out: Path, grid: Grid, reading: Reading | None = 
     DataError
         A row has no place, a line a reason; or there is such a column already.
     """
-    reading = reading or Reading()
+    points, out, reading = Path(points), Path(out), reading or Reading()
     check_outputs([points], [out])
     source = reading.source(points)
     refuse_column(source, "quadratId")

@@ -21,8 +21,8 @@ from spatialsplit.tables import (
 
 
 def write_surveys(
-    presence_absence: Path,
-    out: Path,
+    presence_absence: Path | str,
+    out: Path | str,
     rules: SurveyRules,
     *,
     wide: Sequence[str] | None = None,
@@ -42,7 +42,7 @@ def write_surveys(
     TableError
         A line for each fault of the rows or of the surveys.
     """
-    reading = reading or Reading()
+    presence_absence, out, reading = Path(presence_absence), Path(out), reading or Reading()
     check_outputs([presence_absence], [out])
     record_rules = reading.rules(keys=rules.keys, species=SpeciesReader(), section="inputs.pa", with_days=True)
     table, problems = read_presence_absence(
