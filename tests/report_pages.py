@@ -40,7 +40,7 @@ def small(
     po: bool = True,
     species: str = "{}",
     more: str = "",
-    seed: str = "s",
+    seed_env: str | None = None,
     column: str = "elevation",
 ) -> Path:
     """Build a small dataset; its survey tables carry an elevation and a region."""
@@ -51,7 +51,11 @@ def small(
         write_csv(folder / "po.csv", "glcID,lon,lat,speciesId,date", records)
     output = f'[output]\nlayout = "{layout}"\n' if layout else ""
     recipe = write_recipe(
-        folder, po="po.csv" if po else None, holdouts=HOLDOUTS, more=f"{output}{more}", top=f'seed = "{seed}"'
+        folder,
+        po="po.csv" if po else None,
+        holdouts=HOLDOUTS,
+        more=f"{output}{more}",
+        top=f'seed_env = "{seed_env}"' if seed_env else 'seed = "s"',
     )
     return build_dataset(recipe, folder / "dataset").folder
 

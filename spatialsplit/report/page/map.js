@@ -94,7 +94,7 @@ class AskedMap {
     const ways = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const zooms = { "+": 1.6, "=": 1.6, "-": 1 / 1.6 };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (ways[event.key]) this.choose(this.view.next(...ways[event.key]));
+    if (ways[event.key]) this.goTo(this.view.next(...ways[event.key]));
     else if (zooms[event.key]) this.change(() => this.zoomOnChosen(zooms[event.key]));
     else if (event.key === "0") this.change(() => this.view.showAll());
     else if (event.key === "Escape") this.choose(null);
@@ -115,7 +115,7 @@ class AskedMap {
     if (found === null) this.say([`No quadrat has "${text}" in its label.`]);
     else {
       if (this.view.isWhole) this.view.zoom(5, ...this.view.toPixel(...this.view.centre(found)));
-      this.choose(found);
+      this.goTo(found);
     }
   }
 
@@ -126,13 +126,15 @@ class AskedMap {
     this.redraw();
   }
 
+  goTo(i) {
+    if (i !== null) this.view.bringIn(i);
+    this.choose(i);
+  }
+
   choose(i) {
     this.view.chosen = i;
     if (i === null) this.say(["No quadrat with a survey is here."]);
-    else {
-      this.view.bringIn(i);
-      this.tell(i);
-    }
+    else this.tell(i);
     this.redraw();
   }
 
