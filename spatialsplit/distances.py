@@ -40,7 +40,8 @@ FINEST_DEGREES = 1e-6
 SMALL_BOX_CELLS = 64
 """Boxes of at most so many cells are marked cell by cell."""
 
-CHUNK_ROWS = 1 << 14
+CHUNK_ROWS = 1 << 17
+"""Records whose cells are looked up together: shorter steps than these make threads wait for each other."""
 
 TIED_PAIRS = 1 << 18
 """Pairs of a record and a site that may be its nearest, as many as are measured at once."""
