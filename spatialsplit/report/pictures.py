@@ -11,7 +11,7 @@ INK, LINE = "#1a1b1d", "#8a8b8d"
 """Stand for the page's own ink and line while a picture is drawn."""
 
 INCHES = (4.9, 3.1)
-MARGINS = (0.66, 0.12, 0.52, 0.46)
+MARGINS = (0.8, 0.2, 0.52, 0.46)
 """Left, right, below and above the axes, in inches: fixed, since to measure them takes as long as to draw."""
 
 STYLE = {

@@ -47,7 +47,7 @@ def _number(value: Any) -> str:
 
 
 def _percent(share: Any) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
+    return "–" if share is None else f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _breaks(name: str) -> Any:

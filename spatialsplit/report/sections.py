@@ -95,7 +95,7 @@ def distance_rows(found: Distances) -> list[dict[str, Any]]:
     words = {"train": "training surveys", "val": "validation surveys", "PO": "presence-only records"}
     parts = {words[name]: far[np.isfinite(far)] for name, far in found.to.items()}
     if len(found.compare):
-        parts["the nearest other survey, whatever its subset"] = found.compare
+        parts["another survey, of any subset"] = found.compare
     rows = []
     for name, far in parts.items():
         quantiles = np.quantile(far, [0, 0.05, 0.25, 0.5, 0.75, 1]).tolist()

@@ -134,17 +134,17 @@ class MapDrawing {
   sites() {
     const { pen, view } = this;
     const { at } = view.data.sites;
-    const reach = Math.min(Math.max(1.4, (view.data.size * view.scale) / 8), 5);
-    pen.lineWidth = reach < 2 ? 0.8 : 1.4;
+    const reach = Math.min(Math.max(0.8, (view.data.size * view.scale) / 15), 4.5);
+    pen.lineWidth = 1.4;
     pen.strokeStyle = this.colour("ink");
-    pen.fillStyle = this.paper;
+    pen.fillStyle = reach < 2 ? this.colour("ink") : this.paper;
     for (let i = 0; i < at.length; i += 2) {
       const [left, top] = view.toPixel(at[i], at[i + 1]);
       if (this.outside(left, top, reach)) continue;
       pen.beginPath();
       pen.arc(left, top, reach, 0, 7);
       pen.fill();
-      pen.stroke();
+      if (reach >= 2) pen.stroke();
     }
   }
 
