@@ -20,7 +20,7 @@ PAGES = [page for page in PAGES if not {"generated", "tutorial"} & set(page.part
 FROM_NOTHING = {"README.md", "first-steps.md"}
 """Pages that a newcomer follows from an empty folder."""
 
-SHOWN = {"text", "json", "{toctree}", "{include}", "{eval-rst}"}
+SHOWN = {"text", "json", "{toctree}", "{image}", "{include}", "{eval-rst}"}
 RUN = {"sh", "console", "python", "make", "toml"}
 
 SMALLEST: dict[str, Any] = {
