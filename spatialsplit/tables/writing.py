@@ -219,7 +219,7 @@ class _ParquetForm:
 
     def __init__(self, path: Path, columns: Sequence[OutputColumn], *, hashed: bool):
         self.path = path
-        self._out = HashedOutput(path, hashed=hashed)
+        self._out = HashedOutput(path) if hashed else None
         self._compression = "zstd" if hashed else "snappy"  # small to publish, quick to pass on
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
         self._writer: pyarrow.parquet.ParquetWriter | None = None
@@ -230,8 +230,9 @@ class _ParquetForm:
             [name for name, cells in zip(names, rows.columns, strict=True) if repeats_itself(cells)] if rows else []
         )
         dictionary: list[str] | bool = repeated if len(set(names)) == len(names) else False
+        sink = pa.PythonFile(self._out, mode="w") if self._out else str(self.path)
         return pyarrow.parquet.ParquetWriter(
-            pa.PythonFile(self._out, mode="w"), self._schema, compression=self._compression, use_dictionary=dictionary
+            sink, self._schema, compression=self._compression, use_dictionary=dictionary
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -243,15 +244,16 @@ class _ParquetForm:
         try:
             (self._writer or self._open(None)).close()
         finally:
-            self._out.close()
+            if self._out:
+                self._out.close()
 
     @property
     def sha256(self) -> str:
-        return self._out.sha256
+        return self._out.sha256 if self._out else ""
 
     @property
     def n_bytes(self) -> int:
-        return self._out.n_bytes
+        return self._out.n_bytes if self._out else self.path.stat().st_size
 
 
 SAMPLE_ROWS = 20_000
