@@ -65,10 +65,10 @@ def test_the_steps_one_by_one_give_what_build_gives(flora: Path, built: BuildRep
     )
 
 
-def test_the_makefile_of_the_readme_runs(flora: Path, tmp_path: Path) -> None:
-    """The pipeline that the README shows, run by make as it stands there."""
-    readme = (REPOSITORY / "README.md").read_text()
-    makefile = readme.split("```make\n")[1].split("```")[0]
+def test_the_makefile_of_the_docs_runs(flora: Path, tmp_path: Path) -> None:
+    """The pipeline that the page shows, run by make as it stands there."""
+    page = (REPOSITORY / "docs" / "how-to" / "makefile.md").read_text()
+    makefile = page.split("```make\n")[1].split("```")[0]
     (tmp_path / "Makefile").write_text(makefile)
     for name in ("pa.csv", "po.csv"):
         shutil.copy(flora / name, tmp_path / name)
