@@ -138,11 +138,11 @@ def test_no_page_names_a_place_on_the_machine_that_built_it(site: Path) -> None:
     "page", [REPOSITORY / "README.md", REPOSITORY / "benchmarks" / "README.md", *(REPOSITORY / "docs").glob("**/*.md")]
 )
 def test_links_between_files_of_the_repository_hold(page: Path) -> None:
-    """Where pages are read without the site; the tutorial is made from the notebooks."""
+    """Where pages are read without the site; tutorial and references are made when it is built."""
     if {"generated", "tutorial"} & set(page.relative_to(REPOSITORY).parts):
         return
     for link in LINK.findall(page.read_text("utf-8")):
         path = urlsplit(link).path
-        if urlsplit(link).netloc or not path or "tutorial/" in path:
+        if urlsplit(link).netloc or not path or {"tutorial", "generated"} & set(Path(path).parts):
             continue
         assert (page.parent / path).exists(), f"{page.name}: {link}"
