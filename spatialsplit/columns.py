@@ -114,21 +114,22 @@ def darwin_core_columns(header: Sequence[str], mapping: Mapping[str, str]) -> di
     """
     found = dict(mapping)
     for name, terms in FIRST_IN_DARWIN_CORE.items():
-        term = next((each for each in terms if each in header), None)
+        term = next((each for known in terms for each in (known, known.lower()) if each in header), None)
         if term is not None and name not in found and term not in found.values():
             found[name] = term
     return found
 
 
 def names_of(name: str) -> set[str]:
-    """Give all names that a column goes by.
+    """Give all names that a column goes by, those in lower case among them: so data bases and GBIF's snapshots write.
 
     Examples
     --------
-    >>> sorted(names_of("lat"))
-    ['decimalLatitude', 'decimallatitude', 'lat', 'latitude']
+    >>> sorted(names_of("lat")), sorted(names_of("basisOfRecord"))
+    (['decimalLatitude', 'decimallatitude', 'lat', 'latitude'], ['basisOfRecord', 'basisofrecord'])
     """
-    return {name, *(COLUMNS[name].aliases if name in COLUMNS else ())}
+    names = {name, *(COLUMNS[name].aliases if name in COLUMNS else ())}
+    return names | {each.lower() for each in names}
 
 
 def find_columns(
@@ -213,8 +214,8 @@ def _candidates(name: str, header: Sequence[str], mapping: Mapping[str, str]) ->
     own = [i for i, column in enumerate(header) if column == name and column not in taken]
     if own:
         return own
-    aliases = COLUMNS[name].aliases if name in COLUMNS else ()
-    return [i for i, column in enumerate(header) if column in aliases and column not in taken]
+    names = names_of(name) - taken
+    return [i for i, column in enumerate(header) if column in names]
 
 
 def _missing(name: str, header: Sequence[str], mapping: Mapping[str, str], where: str) -> str:

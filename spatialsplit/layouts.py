@@ -100,6 +100,10 @@ INPUT_FILES: Mapping[str, Mapping[str, str]] = {
 """Patterns of the names that each year's tables go by, in any case: P0 with a zero, hyphens and underscores."""
 
 
+FLOAT_SPECIES = ("glc2023", "glc2024", "glc2025")
+"""Years whose tables write species 6310 as 6310.0."""
+
+
 def files_of_layout(layout: str, role: str, path: Path) -> list[Path]:
     """Give the files of a role in a folder of a year's download; any other path stands for itself.
 

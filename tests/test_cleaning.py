@@ -25,7 +25,10 @@ from tests.real_data import data_folder
 from tests.recipes import PA_HEADER, four_quadrats, write_csv, write_recipe
 from tests.record_tables import po_reader
 
-HEADER = "gbifID,date,lon,lat,speciesId,coordinateUncertaintyInMeters,basisOfRecord,occurrenceStatus,issue,license"
+HEADER = (
+    "gbifID,date,lon,lat,speciesId,coordinateUncertaintyInMeters,basisOfRecord,occurrenceStatus,issue,license,"
+    "informationWithheld"
+)
 GOOD = "1,2021-05-01,9.123,45.123,1,10,HumanObservation,PRESENT,,CC0_1_0"
 
 LIMITS = {
@@ -46,6 +49,7 @@ ODD = {
     "outside_area": "2,2021-05-01,12.345,45.123,1,10,HumanObservation,PRESENT,,CC0_1_0",
     "uncertain": "2,2021-05-01,9.123,45.123,1,1000.5,HumanObservation,PRESENT,,CC0_1_0",
     "uncertainty_missing": "2,2021-05-01,9.123,45.123,1,,HumanObservation,PRESENT,,CC0_1_0",
+    "obscured": "2,2021-05-01,9.123,45.123,1,10,HumanObservation,PRESENT,,CC0_1_0,Coordinate uncertainty increased",
     "year_outside": "2,1989-12-31,9.123,45.123,1,10,HumanObservation,PRESENT,,CC0_1_0",
     "absent": "2,2021-05-01,9.123,45.123,1,10,HumanObservation,absent,,CC0_1_0",
     "basis_of_record": "2,2021-05-01,9.123,45.123,1,10,PRESERVED_SPECIMEN,PRESENT,,CC0_1_0",
@@ -57,10 +61,15 @@ ODD = {
 """For each reason, a row that it alone holds for, beside the good one."""
 
 
+def write_po(path: Path, rows: list[str]) -> Path:
+    """Write records; most say nothing of what is withheld."""
+    return write_csv(path, HEADER, [row + "," * (HEADER.count(",") - row.count(",")) for row in rows])
+
+
 def put(folder: Path, rows: list[str], clean: str) -> Path:
     """Write tables, the files that reasons need, and a recipe."""
     write_csv(folder / "pa.csv", PA_HEADER, four_quadrats())
-    write_csv(folder / "po.csv", HEADER, rows)
+    write_po(folder / "po.csv", rows)
     write_csv(folder / "centroids.csv", "lon,lat", ["9.5,45.5"])
     ring = [[4, 40], [12, 40], [12, 50], [4, 50], [4, 40]]
     area = {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
@@ -244,7 +253,7 @@ class TestRepeats:
     def test_batches_and_threads_do_not_show(self, tmp_path: Path, options: BuildOptions) -> None:
         """The same rows go, across batches and files."""
         recipe = put(tmp_path, list(self.ROWS) * 5, 'duplicate_record = "drop"\nbad_latitude = "drop"')
-        write_csv(tmp_path / "po2.csv", HEADER, list(self.ROWS))
+        write_po(tmp_path / "po2.csv", list(self.ROWS))
         recipe.write_text(recipe.read_text().replace('"po.csv"', '["po.csv", "po2.csv"]'))
         report = build_dataset(recipe, tmp_path / "d", options)
         assert step_of(report, "read_po")["kept"] == 5
@@ -264,7 +273,7 @@ class TestRepeats:
 
     def test_a_reader_that_cleans_can_be_sent_to_another_process(self, tmp_path: Path) -> None:
         """As a Dask cluster does."""
-        path = write_csv(tmp_path / "po.csv", HEADER, [GOOD, GOOD])
+        path = write_po(tmp_path / "po.csv", [GOOD, GOOD])
         repeats = {"duplicate_row": {0: np.array([1])}}
         rules = RecordRules(cleaning=Cleaning({"duplicate_row": "drop", "absent": "drop"}, repeats=repeats))
         reader, _ = po_reader(TableInput(path), cleaning=rules.cleaning)

@@ -45,10 +45,10 @@ def test_an_optional_column_may_be_missing_but_not_if_it_is_mapped() -> None:
 def test_a_missing_column_is_said_with_the_nearest_name() -> None:
     """What is there, what may have been meant, and how to say so."""
     with pytest.raises(DataError) as caught:
-        find_columns(["plotid", "lon", "latitud"], [*LONLAT, "patchID"], where="pa.csv")
+        find_columns(["plot", "lon", "latitud"], [*LONLAT, "patchID"], where="pa.csv")
     lat, patch = caught.value.problems
     assert lat == (
-        "No column 'lat' in pa.csv. It has: plotid, lon, latitud. Did you mean 'latitud'? "
+        "No column 'lat' in pa.csv. It has: plot, lon, latitud. Did you mean 'latitud'? "
         'Name it in the recipe: columns = { lat = "…" }.'
     )
     assert "No column 'patchID' in pa.csv" in patch

@@ -234,6 +234,28 @@ class TestOddTables:
         with pytest.raises(DataError, match="Column 'lat' could be any of 2 columns"):
             build(tmp_path, '[inputs.pa]\npath = "pa.csv"\n')
 
+    def test_a_survey_in_two_files_is_suspected(self, tmp_path: Path) -> None:
+        """Two releases may give one id to different surveys; rows of one file are one survey."""
+        rows = four_quadrats()
+        write_csv(tmp_path / "pa1.csv", PA_HEADER, rows[:5])
+        write_csv(tmp_path / "pa2.csv", PA_HEADER, rows[5:])
+        report = build(tmp_path, '[inputs.pa]\npath = ["pa1.csv", "pa2.csv"]\n')
+        assert any("1 surveys of pa1.csv, pa2.csv stand in more than one file" in line for line in report.manifest["warnings"])
+        write_csv(tmp_path / "pa1.csv", PA_HEADER, rows[:4])
+        write_csv(tmp_path / "pa2.csv", PA_HEADER, rows[4:])
+        (tmp_path / "again").mkdir()
+        report = build_dataset(tmp_path / "recipe.toml", tmp_path / "again/out")
+        assert not any("more than one file" in line for line in report.manifest["warnings"])
+
+    def test_a_point_south_of_the_equator_is_dropped_where_its_grid_ends(self, tmp_path: Path) -> None:
+        """The grid glc2022 begins there: a reason like others, and listed."""
+        write_csv(tmp_path / "pa.csv", PA_HEADER, [*four_quadrats(), "s,9,2021-01-09,5,-1,1"])
+        recipe = '[quadrats]\ngrid = "glc2022"\n[inputs.pa]\npath = "pa.csv"\n'
+        with pytest.raises(DataError, match=r"1 of 9 rows of pa\.csv \(first: line 10: lon 5 lat -1\)"):
+            build(tmp_path, recipe)
+        build(tmp_path, recipe + 'drop = ["unprojectable"]\n')
+        assert rows_of(tmp_path / "out/private/dropped_pa.csv")[0]["reason"] == "unprojectable"
+
     def test_wide_tables_have_no_choice_of_columns(self, tmp_path: Path) -> None:
         recipe = write_recipe(tmp_path)
         text = recipe.read_text().replace(

@@ -243,7 +243,7 @@ class TestWhatCannotBeRead:
     def test_a_directory(self, tmp_path: Path) -> None:
         """A folder is a table if it holds Parquet files."""
         put(tmp_path / "t.csv", "a,b\n1,2\n")
-        assert "is a folder without Parquet files. An input is a file, or a folder of Parquet files" in first_line(
+        assert "is a folder without Parquet files and without the meta.xml of a Darwin Core archive" in first_line(
             tmp_path
         )
 

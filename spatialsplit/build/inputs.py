@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from spatialsplit.build.cleaning import make_cleaning, with_repeats
 from spatialsplit.columns import COLUMNS, darwin_core_columns, names_of
@@ -28,8 +29,7 @@ from spatialsplit.occurrences import (
     read_presence_absence,
 )
 from spatialsplit.occurrences.cleaning import COLUMN_OF
-from spatialsplit.occurrences.coordinates import Places
-from spatialsplit.occurrences.faults import CODES
+from spatialsplit.occurrences.coordinates import mark_unprojectable
 from spatialsplit.quadrats import Grid
 from spatialsplit.recipe import Input, Recipe
 from spatialsplit.surveys import SurveyRules, Surveys, group_surveys
@@ -116,8 +116,14 @@ def dialect_of(recipe: Recipe, table: Input) -> Dialect:
     further.extend(
         column for reason, column in COLUMN_OF.items() if getattr(recipe.clean, reason) or reason in table.drop
     )
-    only = frozenset([*known, *also, *further, *(TERMS if asked is None else asked)])
-    return dataclasses.replace(table.dialect(), only=only, only_in_darwin_core=asked is None)
+    named = [*known, *also, *further, *(TERMS if asked is None else asked)]
+    only = frozenset(each for name in named for each in (name, name.lower()))
+    return dataclasses.replace(
+        table.dialect(),
+        only=only,
+        only_in_darwin_core=asked is None,
+        with_empty_events=table is recipe.inputs.pa,
+    )
 
 
 def columns_of(source: TableInput, table: Input) -> dict[str, str]:
@@ -147,7 +153,7 @@ def _read_pa(
     wide = WideColumns(patterns) if patterns is not None else None
     try:
         read, faults = read_presence_absence(
-            source, rules, wide=wide, refine=mark_unprojectable(recipe.grid()), drop=table.drop
+            source, rules, wide=wide, refine=mark_unprojectable(recipe.grid().project), drop=table.drop
         )
         dropped = sorted({*table.drop, *(cleaning.dropped if cleaning is not None else ())})
         surveys, more = group_surveys(read, survey_rules(recipe), dropped)
@@ -157,8 +163,19 @@ def _read_pa(
         problems.extend(error.problems)
         return None
     problems.extend([*faults, *more])
+    read.reader.suspect("surveys_in_two_files", count_in_two_files(read))
     read.reader.suspect("swapped_axes", count_swapped(read.lon, read.lat, recipe.grid()))
     return read, surveys
+
+
+def count_in_two_files(table: PresenceAbsence) -> int:
+    """Count the surveys that have rows in more than one file of a table."""
+    if len(table.reader.source.files) < 2 or not len(table.places):
+        return 0
+    joined = pc.binary_join_element_wise(*table.keys, "\0") if len(table.keys) > 1 else table.keys[0]
+    codes = joined.dictionary_encode().indices.to_numpy().astype(np.int64)
+    pairs = np.unique(np.column_stack([codes, table.places[:, 0]]), axis=0)
+    return int(np.count_nonzero(np.bincount(pairs[:, 0]) > 1))
 
 
 def survey_rules(recipe: Recipe) -> SurveyRules:
@@ -235,18 +252,6 @@ def _look_through(reader: RecordReader, recipe: Recipe, threads: int | None) -> 
     except DataError as error:
         return list(error.problems)
     return reader.problems(recipe.inputs.po.drop)
-
-
-def mark_unprojectable(grid: Grid) -> Callable[[Places], None]:
-    """Give a look at places that marks those without a place in the grid's CRS."""
-
-    def mark(places: Places) -> None:
-        fine = np.flatnonzero(places.reasons == 0)
-        easting, northing = grid.project(places.lon[fine], places.lat[fine])
-        lost = fine[~grid.placed(easting, northing)]
-        places.reasons[lost] = CODES["unprojectable"]
-
-    return mark
 
 
 def count_swapped(lon: np.ndarray, lat: np.ndarray, grid: Grid) -> int:

@@ -71,7 +71,7 @@ def _strict(name: str, header: Sequence[str], darwin_core: bool) -> str | None:
     known = [name, *COLUMNS[name].aliases]
     if darwin_core:
         known = [*FIRST_IN_DARWIN_CORE.get(name, ()), *known]
-    return next((each for each in known if each in header), None)
+    return next((spelled for each in known for spelled in (each, each.lower()) if spelled in header), None)
 
 
 def _loosely(name: str, header: Sequence[str]) -> str | None:

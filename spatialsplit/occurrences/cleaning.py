@@ -28,6 +28,7 @@ Cells = Callable[[str], pa.Array]
 COLUMN_OF: Mapping[str, str] = {
     "uncertain": "geoUncertaintyInM",
     "uncertainty_missing": "geoUncertaintyInM",
+    "obscured": "informationWithheld",
     "absent": "occurrenceStatus",
     "basis_of_record": "basisOfRecord",
     "flagged_issue": "issue",
@@ -162,6 +163,7 @@ class Cleaning:
     def _judge(self, reason: str) -> Callable[[str], bool]:
         limits = self.limits
         judges: Mapping[str, Callable[[str], bool]] = {
+            "obscured": is_obscured,
             "absent": lambda text: text.casefold() == "absent",
             "basis_of_record": lambda text: plain(text) not in limits.basis_of_record,
             "flagged_issue": lambda text: bool({plain(part) for part in text.split(";")} & limits.issues),
@@ -188,6 +190,17 @@ def plain(text: str) -> str:
     True
     """
     return re.sub(r"[\s_-]", "", text).casefold()
+
+
+def is_obscured(text: str) -> bool:
+    """Tell whether a note on what is withheld says that the coordinates are not the true ones.
+
+    Examples
+    --------
+    >>> is_obscured("Coordinate uncertainty increased to 27914m to protect threatened taxon"), is_obscured("audio")
+    (True, False)
+    """
+    return "coordinate" in text.casefold() or plain(text) in ("true", "t", "yes", "1", "obscured", "private")
 
 
 def license_code(text: str) -> str:

@@ -5,6 +5,7 @@ Coordinates are rounded to what will be published here, before anything is decid
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,24 @@ class Places:
     like_degrees: int
     would_fit_swapped: int
     like_metres: int
+
+
+def mark_unprojectable(project: Callable[[Floats, Floats], tuple[Floats, Floats]]) -> Callable[[Places], None]:
+    """Give a look at places that marks those without a place in a grid's CRS.
+
+    Parameters
+    ----------
+    project : callable
+        Gives easting and northing of longitudes and latitudes, not finite where there are none.
+    """
+
+    def mark(places: Places) -> None:
+        fine = np.flatnonzero(places.reasons == 0)
+        easting, northing = project(places.lon[fine], places.lat[fine])
+        lost = fine[~(np.isfinite(easting) & np.isfinite(northing))]
+        places.reasons[lost] = CODES["unprojectable"]
+
+    return mark
 
 
 def parse_numbers(array: pa.Array) -> tuple[Floats, npt.NDArray[np.int8]]:

@@ -1,7 +1,8 @@
 """Read a whole presence-absence table, long or wide, into rows and labels.
 
-Long tables have a row a survey and species; wide ones a row a survey and a column a species, 0 or 1. Behind this door
-they are the same: rows that say where and when, and labels that say which row found which species.
+Long tables have a row a survey and species, and a row without one for a visit of an event archive that found nothing;
+wide ones a row a survey and a column a species, 0 or 1. Behind this door they are the same: rows that say where and
+when, and labels that say which row found which species.
 """
 
 from __future__ import annotations
@@ -198,10 +199,12 @@ def _check_wide_names(species: SpeciesReader, names: Sequence[str], where: str) 
 def _check(
     reader: RecordReader, batch: Batch, species_columns: Sequence[int], refine: Callable[[Places], None] | None
 ) -> tuple[CheckedBatch, npt.NDArray[np.bool_] | None]:
-    checked = reader.check(batch, refine)
+    file = reader.source.files[batch.file]
+    found_nothing = file.empty_from is not None and batch.first_row >= file.empty_from
+    checked = reader.check(batch, refine, with_species=not found_nothing)
     if not species_columns:
         return checked, None
-    there = set(reader.source.files[batch.file].columns)
+    there = set(file.columns)
     ones = np.zeros((batch.rows.num_rows, len(species_columns)), dtype=bool)
     for k, position in enumerate(species_columns):
         name = reader.source.header[position]
@@ -226,9 +229,9 @@ def _collect(collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.
     number = np.cumsum(fine) - 1 + n_kept
     if ones is None:
         units = np.ones(len(fine), dtype=np.int64)
-        assert checked.species is not None  # a long table has a species column
-        collected.label_row.append(number[fine])
-        collected.label_species.append(checked.species.filter(pa.array(fine)))
+        if checked.species is not None:  # else these are visits that found nothing
+            collected.label_row.append(number[fine])
+            collected.label_species.append(checked.species.filter(pa.array(fine)))
     else:
         units = np.maximum(ones.sum(axis=1), 1)
         row, column = np.nonzero(ones & fine[:, None])
@@ -257,7 +260,7 @@ def _assemble(
         [_joined([checked.keys[k] for checked in collected.checked], fines) for k in range(len(reader.rules.keys))],
         np.concatenate([checked.days.years[fine] for checked, fine in zip(collected.checked, fines, strict=True)]),
         _attributes(reader, collected, fines, species_columns),
-        np.concatenate(collected.label_row),
+        np.concatenate(collected.label_row or [np.zeros(0, dtype=np.int64)]),
         _species_of_labels(reader, collected, species_columns),
         np.concatenate(places),
         int(units.sum()),
@@ -284,7 +287,7 @@ def _attributes(
 
 
 def _species_of_labels(reader: RecordReader, collected: _Collected, species_columns: Sequence[int]) -> pa.Array:
-    labels = pa.chunked_array(collected.label_species).combine_chunks()
+    labels = pa.chunked_array(collected.label_species or [pa.array([], pa.int64())]).combine_chunks()
     if not species_columns:
         return labels
     names = [reader.source.header[i] for i in species_columns]

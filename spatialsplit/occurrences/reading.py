@@ -119,7 +119,9 @@ class RecordReader:
             return pc.replace_substring(cells, ",", ".")
         return cells
 
-    def check(self, batch: Batch, refine: Callable[[Places], None] | None = None) -> CheckedBatch:
+    def check(
+        self, batch: Batch, refine: Callable[[Places], None] | None = None, *, with_species: bool = True
+    ) -> CheckedBatch:
         """Check the rows of one batch.
 
         Parameters
@@ -127,6 +129,8 @@ class RecordReader:
         batch : Batch
         refine : callable, optional
             Looks at the places once more and may mark rows in `places.reasons`.
+        with_species : bool
+            Whether a row must name a species; visits that found nothing name none.
         """
         places = read_places(
             self._number_cells(batch, "lon"), self._number_cells(batch, "lat"), self.rules.crs, self.rules.decimals
@@ -136,7 +140,7 @@ class RecordReader:
         reasons = places.reasons.copy()
         days = self._days(batch)
         keys = [self._key(batch, name, days, reasons) for name in self.rules.keys]
-        species = self._species(batch, reasons)
+        species = self._species(batch, reasons) if with_species else None
         _mark(reasons, days.reasons)
         uncertainty = self._uncertainty(batch, reasons)
         suspicions = self._suspicions(batch, places, days) | self._clean(batch, places, days, reasons)
@@ -314,6 +318,10 @@ WARNINGS = {
     "uncertainty_over_radius": "{n} rows of {where} have a geoUncertaintyInM larger than the radius of the filter.",
     "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
     "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
+    "surveys_in_two_files": (
+        "{n} surveys of {where} stand in more than one file. Two releases may give one id to different surveys: make "
+        "sure that they are the same."
+    ),
     "swapped_axes": (
         "{n} rows of {where} lie outside the area of use of the grid's CRS but would lie inside with longitude and "
         "latitude exchanged. Check the columns."

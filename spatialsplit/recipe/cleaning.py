@@ -54,6 +54,7 @@ class CleanSection(BaseModel):
     outside_area: Unwanted = None
     uncertain: Unwanted = None
     uncertainty_missing: Unwanted = None
+    obscured: Unwanted = None
     year_outside: Unwanted = None
     absent: Unwanted = None
     basis_of_record: Unwanted = None

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from spatialsplit.draw import DrawRules, Holdout, commitment
 from spatialsplit.errors import RecipeError
+from spatialsplit.layouts import FLOAT_SPECIES
 from spatialsplit.occurrences import DateRules
 from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.recipe.cleaning import CleanSection
@@ -37,7 +38,8 @@ class Input(_Section):
     path: str | list[str]
     """A file or a list of files, relative to the recipe. Several files make one table. CSV (also gz, bz2, or alone in
     a zip), Parquet (also a folder of it), GeoPackage and GeoParquet points (whose CRS is the file's own: leave `crs`
-    out), GBIF's downloads and Darwin Core archives. With a layout of GeoLifeCLEF, also the folder of a download."""
+    out), GBIF's downloads and snapshots, Darwin Core archives, packed or as a folder with `meta.xml`. With a layout of
+    GeoLifeCLEF, also the folder of a download."""
 
     columns: dict[str, str] = {}
     """Our name of a column = the file's name. Known names and aliases need none."""
@@ -98,7 +100,7 @@ class Input(_Section):
     @property
     def float_species(self) -> bool:
         """Whether the text 6310.0 means species 6310: so it is in GeoLifeCLEF's files from 2023 on."""
-        return self.layout in ("glc2023", "glc2024", "glc2025")
+        return self.layout in FLOAT_SPECIES
 
 
 class Inputs(_Section):

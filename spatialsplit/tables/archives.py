@@ -1,27 +1,29 @@
-"""A zip archive as a table: Darwin Core as its `meta.xml` says, or the one table that it holds.
+"""An archive as a table: Darwin Core as its `meta.xml` says, packed or unpacked, or the one table that a zip holds.
 
 An archive with an occurrence core is that core. One with an event core and an occurrence extension is its occurrences,
-each with what its event says; the events are in memory meanwhile, the occurrences are streamed.
+each with what its event says (`event_archives`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from spatialsplit.errors import DataError, first_few
+from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.tables.csv_files import LONGEST_HEADER, CsvFile
 from spatialsplit.tables.darwin_core import EVENT, OCCURRENCE, Meta, MetaTable, read_meta
+from spatialsplit.tables.event_archives import EventArchive
 from spatialsplit.tables.files import BATCH_BYTES, Dialect, TableFile
 from spatialsplit.tables.packing import Packing, open_archive, opened_member, read_small, tables_in
 from spatialsplit.tables.parquet_files import is_parquet
 
 META = "meta.xml"
+LARGEST_META = 1 << 22
 SPREADSHEET = "[Content_Types].xml"
 
 
@@ -58,15 +60,43 @@ def _named(names: Sequence[str]) -> str:
     return f" ({first_few(names)})" if names else ""
 
 
+def open_folder(path: Path, dialect: Dialect) -> TableFile:
+    """Open an unpacked Darwin Core archive: a folder with a `meta.xml`.
+
+    Raises
+    ------
+    DataError
+        Its `meta.xml` describes something else, or files that are not in the folder.
+    """
+    with (path / META).open("rb") as file:
+        meta = read_meta(file.read(LARGEST_META), path.name)
+
+    def table(of: MetaTable, *needed: str) -> _ArchiveTable:
+        location = PurePosixPath(of.location)
+        inside = not location.is_absolute() and ".." not in location.parts and "\\" not in of.location
+        if not inside or not (path / location).is_file():
+            raise DataError(_not_there(path, of))
+        return _ArchiveTable(path / location, dialect, described=of, needed=needed)
+
+    return _UnpackedArchive(path, dialect, table=_described(path, dialect, meta, table))
+
+
 def _open_darwin_core(path: Path, dialect: Dialect, meta: Meta, folder: PurePosixPath, names: list[str]) -> TableFile:
     def table(of: MetaTable, *needed: str) -> _ArchiveTable:
         member = str(folder / of.location)
         if member not in names:
-            raise DataError(
-                f"meta.xml of {path.name} names {of.location}, which is not there. Fetch the archive again."
-            )
+            raise DataError(_not_there(path, of))
         return _ArchiveTable(path, dialect, packing=Packing("zip", member), described=of, needed=needed)
 
+    return _described(path, dialect, meta, table)
+
+
+def _not_there(path: Path, of: MetaTable) -> str:
+    return f"meta.xml of {path.name} names {shown(of.location)}, which is not there. Fetch the archive again."
+
+
+def _described(path: Path, dialect: Dialect, meta: Meta, table: Callable[..., _ArchiveTable]) -> TableFile:
+    """Open the table that an archive is, by what opens one of its files."""
     if meta.core.row_type == OCCURRENCE:
         return table(meta.core)
     occurrences = [extension for extension in meta.extensions if extension.row_type == OCCURRENCE]
@@ -75,8 +105,10 @@ def _open_darwin_core(path: Path, dialect: Dialect, meta: Meta, folder: PurePosi
             f"{path.name} is a Darwin Core archive of {meta.core.row_type or 'no known'} rows. Records come from an "
             "occurrence core, or an event core with one occurrence extension. Choose another archive."
         )
-    events, records = (of.header(0)[of.id_index] for of in (meta.core, occurrences[0]))
-    return _EventArchive(path, dialect, events=table(meta.core, events), records=table(occurrences[0], records))
+    events, records = (table(of, of.header(0)[of.id_index]) for of in (meta.core, occurrences[0]))
+    return EventArchive(
+        path, dialect, events=events, records=records, event_id_at=events.id_at, record_id_at=records.id_at
+    )
 
 
 @dataclass
@@ -121,54 +153,47 @@ class _ArchiveTable(CsvFile):
 
 
 @dataclass
-class _EventArchive(TableFile):
-    """The occurrences of an event core, each with its event's cells where it has none of its own."""
+class _UnpackedArchive(TableFile):
+    """The table that the files of a folder make, named after the folder.
 
-    events: _ArchiveTable = field(kw_only=True)
-    records: _ArchiveTable = field(kw_only=True)
+    Its SHA-256 is that of what `sha256sum meta.xml …` prints of the files that were read, in that order.
+    """
+
+    table: TableFile = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        self.darwin_core = True
-        own = [name for i, name in enumerate(self.records.columns) if i != self.records.id_at]
-        of_event = ["eventID" if i == self.events.id_at else name for i, name in enumerate(self.events.columns)]
-        self._from_record = [i for i in range(len(self.records.columns)) if i != self.records.id_at]
-        self._of_event = {name: i for i, name in reversed(list(enumerate(of_event)))}
-        self.columns = list(dict.fromkeys([*own, *of_event]))
+        self.columns, self.darwin_core = self.table.columns, True
+        if isinstance(self.table, EventArchive):
+            self.table.hash_events = True
 
     @property
     def types(self) -> list[pa.DataType]:
         """Text for every column."""
-        return [pa.string()] * len(self.columns)
+        return self.table.types
+
+    @property
+    def _tables(self) -> list[TableFile]:
+        return [self.table.events, self.table.records] if isinstance(self.table, EventArchive) else [self.table]
+
+    @property
+    def parts(self) -> list[Path]:
+        """The files that it lies in."""
+        return [self.path / META, *(table.path for table in self._tables)]
 
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Give (number of the first row, rows) of the occurrences."""
-        self.records.hashed, self.events.hashed = self.hashed, False
-        parts = [rows for _, rows in self.events.batches(batch_bytes)]
-        if not parts:
-            raise DataError(f"{self.name} has no events. Fetch the archive again.")
-        events = pa.Table.from_batches(parts).combine_chunks()
-        ids = events.column(self.events.id_at).combine_chunks()
-        n_twice = len(ids) - len(ids.unique())
-        if n_twice:
-            raise DataError(
-                f"{n_twice:,} of {len(ids):,} events of {self.name} repeat an earlier one's id. Each has its own. Ask "
-                "the publisher to mend the archive."
-            )
-        for first_row, rows in self.records.batches(batch_bytes):
-            yield first_row, self._joined(rows, events, pc.index_in(rows.column(self.records.id_at), value_set=ids))
-        self.sha256, self.n_rows, self.n_bytes = self.records.sha256, self.records.n_rows, self.records.n_bytes
-
-    def _joined(self, rows: pa.RecordBatch, events: pa.Table, which: pa.Array) -> pa.RecordBatch:
-        own = {self.records.columns[i]: rows.column(i) for i in self._from_record}
-        cells = []
-        for name in self.columns:
-            column = own.get(name)
-            if name in self._of_event:
-                told = events.column(self._of_event[name]).combine_chunks().take(which).fill_null("")
-                column = told if column is None else pc.if_else(pc.equal(column, ""), told, column)
-            cells.append(column)
-        return pa.RecordBatch.from_arrays(cells, names=[str(i) for i in range(len(cells))])
+        """Give (number of the first row, rows) from the start to the end."""
+        self.table.hashed = self.hashed
+        for first_row, rows in self.table.batches(batch_bytes):
+            self.n_bytes, self.empty_from = self.table.n_bytes, self.table.empty_from
+            yield first_row, rows
+        self.n_rows = self.table.n_rows
+        self.n_bytes = sum(part.stat().st_size for part in self.parts)
+        if self.hashed:
+            meta = hashlib.sha256((self.path / META).read_bytes()).hexdigest()
+            hashes = zip([meta, *(table.sha256 for table in self._tables)], self.parts, strict=True)
+            lines = [f"{digest}  {part.relative_to(self.path).as_posix()}\n" for digest, part in hashes]
+            self.sha256 = hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def lines_of(self, rows: Sequence[int]) -> list[int | None]:
-        """Give the line in the occurrences' file of each row."""
-        return self.records.lines_of(rows)
+        """Give the line in the records' file of each row."""
+        return self.table.lines_of(rows)

@@ -62,6 +62,18 @@ def is_darwin_core(header: Sequence[str], separator: str) -> bool:
     return separator == "\t" and ("gbifID" in header or len(MARKS & set(header)) >= 3)
 
 
+def has_terms(header: Sequence[str]) -> bool:
+    """Tell by its columns whether a typed table is in Darwin Core; GBIF's snapshots have the terms in lower case.
+
+    Examples
+    --------
+    >>> has_terms(["gbifid", "specieskey"]), has_terms(["lon", "lat", "eventDate"])
+    (True, False)
+    """
+    folded = {name.casefold() for name in header}
+    return "gbifid" in folded or len({mark.casefold() for mark in MARKS} & folded) >= 3
+
+
 @dataclass(frozen=True)
 class MetaTable:
     """What `meta.xml` says of one table of an archive.

@@ -36,6 +36,8 @@ class Dialect:
         The columns to read, by their names in the file; all of them unless said.
     only_in_darwin_core : bool
         Whether `only` is for tables of Darwin Core, and others are read whole.
+    with_empty_events : bool
+        Whether events of a Darwin Core archive that have no occurrence are rows, too.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Dialect:
     quoted: bool | None = None
     only: frozenset[str] | None = None
     only_in_darwin_core: bool = False
+    with_empty_events: bool = False
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.separator not in SEPARATORS:
@@ -81,7 +84,8 @@ class Dialect:
         if self.only is None or (self.only_in_darwin_core and not darwin_core):
             return list(range(len(header)))
         everything = list(range(len(header)))
-        other = {"date"} if darwin_core and "eventDate" in header else set()  # the day of something else
+        event_date = darwin_core and not {"eventDate", "eventdate"}.isdisjoint(header)
+        other = {"date"} if event_date else set()  # the day of something else
         return [i for i in everything if header[i] in self.only - other] or everything
 
 
@@ -98,6 +102,13 @@ class TableFile:
     hashed: bool = True
     darwin_core: bool = False
     crs: str | None = None
+    empty_from: int | None = None
+    """The first row that is a visit without a record, once all records are read; they are the last ones."""
+
+    @property
+    def parts(self) -> list[Path]:
+        """The files that it lies in."""
+        return [self.path]
 
     @property
     def name(self) -> str:

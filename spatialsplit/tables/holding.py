@@ -60,18 +60,42 @@ def held(batches: Iterable[B], where: str, most_bytes: int | None = None) -> Ite
     >>> len(list(held([batch, batch], "t.csv")))
     2
     """
-    most = memory_bytes() // SHARE if most_bytes is None else most_bytes
-    n_bytes = n_rows = 0
+    count = _Count(where, memory_bytes() // SHARE if most_bytes is None else most_bytes)
     for batch in batches:
-        n_bytes += batch.rows.nbytes
-        n_rows += batch.rows.num_rows
-        if n_bytes > most:
-            raise DataError(
-                f"The first {n_rows:,} rows of {where} take {n_bytes:,} bytes of memory, in which they are all held. A "
-                f"table that is held may take {most:,} here, a quarter of the memory. Is this the right file? If it "
-                "is, leave out columns that are not needed (read_columns), or use a machine with more memory."
-            )
+        count.add(batch.rows)
         yield batch
+
+
+def held_rows(batches: Iterable[pa.RecordBatch], where: str) -> Iterator[pa.RecordBatch]:
+    """Pass rows on that will all be held, as `held` does batches.
+
+    Examples
+    --------
+    >>> len(list(held_rows([pa.RecordBatch.from_pydict({"n": [1, 2]})], "t.csv")))
+    1
+    """
+    count = _Count(where, memory_bytes() // SHARE)
+    for rows in batches:
+        count.add(rows)
+        yield rows
+
+
+class _Count:
+    """What is held of a table so far."""
+
+    def __init__(self, where: str, most_bytes: int):
+        self._where, self._most, self._bytes, self._rows = where, most_bytes, 0, 0
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        self._bytes += rows.nbytes
+        self._rows += rows.num_rows
+        if self._bytes > self._most:
+            raise DataError(
+                f"The first {self._rows:,} rows of {self._where} take {self._bytes:,} bytes of memory, in which they "
+                f"are all held. A table that is held may take {self._most:,} here, a quarter of the memory. Is this "
+                "the right file? If it is, leave out columns that are not needed (read_columns), or use a machine "
+                "with more memory."
+            )
 
 
 def memory_bytes() -> int:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from spatialsplit.errors import DataError, shown
+from spatialsplit.tables.darwin_core import has_terms
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, TableFile
 from spatialsplit.tables.streams import HashedInput
 
@@ -26,7 +29,8 @@ class ParquetFile(TableFile):
         except (pa.ArrowException, OSError) as error:
             raise DataError(self._unreadable(error)) from None
         header = list(self._schema.names)
-        chosen = self.dialect.chosen(header)
+        self.darwin_core = has_terms(header)
+        chosen = self.dialect.chosen(header, darwin_core=self.darwin_core)
         unique = len(set(header)) == len(header)  # Parquet's reader chooses columns by name
         self._chosen = [header[i] for i in chosen] if unique and len(chosen) < len(header) else None
         self._schema = pa.schema([self._schema.field(i) for i in (chosen if self._chosen else range(len(header)))])
@@ -35,7 +39,15 @@ class ParquetFile(TableFile):
     @property
     def types(self) -> list[pa.DataType]:
         """The type of each column, without what only matters inside the file."""
-        return [_plain(kind) for kind in self._schema.types]
+        return [pa.string() if self._is_list(kind) else _plain(kind) for kind in self._schema.types]
+
+    def _is_list(self, kind: pa.DataType) -> bool:
+        """Tell whether cells are lists of words, as flags are in GBIF's snapshots; elsewhere a list is no cell."""
+        return self.darwin_core and _words_of(kind) is not None
+
+    def _cells(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [_joined(column) if self._is_list(column.type) else column for column in rows.columns]
+        return pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(columns))])
 
     def groups(self) -> list[tuple[int, int]]:
         """Give (number of the row group, number of its first row) of each row group."""
@@ -51,11 +63,10 @@ class ParquetFile(TableFile):
 
     def group_batches(self, number: int, first_row: int, batch_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Give (number of the first row, rows) of one row group, whose own first row is given."""
-        names = [str(i) for i in range(len(self.columns))]
         try:
             with pyarrow.parquet.ParquetFile(self.path) as parquet:
                 for rows in parquet.iter_batches(batch_size=batch_rows, row_groups=[number], columns=self._chosen):
-                    yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
+                    yield first_row, self._cells(rows)
                     first_row += rows.num_rows
         except (pa.ArrowException, OSError) as error:
             raise DataError(self._unreadable(error)) from None
@@ -63,7 +74,6 @@ class ParquetFile(TableFile):
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Give (number of the first row, rows) from the start to the end."""
         first_row = 0
-        names = [str(i) for i in range(len(self.columns))]
         try:
             size = self.path.stat().st_size
             with pyarrow.parquet.ParquetFile(self.path) as parquet:
@@ -71,7 +81,7 @@ class ParquetFile(TableFile):
                 batch_rows = max(batch_bytes * BATCH_ROWS // BATCH_BYTES, 1)
                 for rows in parquet.iter_batches(batch_size=batch_rows, columns=self._chosen):
                     self.n_bytes = size * first_row // n_all
-                    yield first_row, pa.RecordBatch.from_arrays(rows.columns, names=names)
+                    yield first_row, self._cells(rows)
                     first_row += rows.num_rows
         except (pa.ArrowException, OSError) as error:
             raise DataError(self._unreadable(error)) from None
@@ -105,6 +115,27 @@ def is_parquet(start: bytes) -> bool:
     (True, False)
     """
     return start[:4] == MAGIC
+
+
+def _words_of(kind: pa.DataType) -> pa.DataType | None:
+    """Give the type of the words of a list, which may each be wrapped once more; None where it is no list of words."""
+    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
+        return None
+    word = kind.value_type
+    if pa.types.is_struct(word) and word.num_fields == 1:
+        word = word.field(0).type
+    return word if pa.types.is_string(word) or pa.types.is_large_string(word) else None
+
+
+def _joined(lists: pa.Array) -> pa.StringArray:
+    """Write lists of words as GBIF's text tables do, with a semicolon between."""
+    words = lists.flatten()
+    if pa.types.is_struct(words.type):
+        words = words.field(0)
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).cast(pa.int32()).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    texts = words.cast(pa.string()).fill_null("")
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ";")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

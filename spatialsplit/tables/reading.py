@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.tables.archives import open_zip
+from spatialsplit.tables.archives import META, open_folder, open_zip
 from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
 from spatialsplit.tables.holding import held
@@ -119,7 +119,7 @@ class TableInput:
             file.hashed = hashed
         self.header: list[str] = _union(self.files)
         self._types = _common_types(self.files, self.header)
-        self._stats = [_stat(file.path) for file in self.files]
+        self._stats = [_stat(file.parts) for file in self.files]
 
     @property
     def name(self) -> str:
@@ -228,7 +228,7 @@ class TableInput:
             Its size or time of change is another.
         """
         changed = [
-            file.name for file, before in zip(self.files, self._stats, strict=True) if _stat(file.path) != before
+            file.name for file, before in zip(self.files, self._stats, strict=True) if _stat(file.parts) != before
         ]
         if changed:
             raise DataError(
@@ -265,6 +265,8 @@ def read_table(paths: Path | str | Sequence[Path | str], dialect: Dialect | None
 
 
 def _open(path: Path, dialect: Dialect) -> TableFile:
+    if path.is_dir():
+        return open_folder(path, dialect)
     start = _start(path)
     if is_parquet(start) or path.suffix == ".parquet":
         return open_parquet(path, dialect)
@@ -290,14 +292,16 @@ def _start(path: Path) -> bytes:
 
 
 def _expand(path: Path) -> list[Path]:
-    """Give the files that a path means: itself, or the Parquet files of a folder in the order of their names."""
+    """Give the tables that a path means: itself, or the Parquet files of a folder in the order of their names."""
+    if (path / META).is_file():
+        return [path]
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
         parquet = [each for each in files if each.suffix == ".parquet" or is_parquet(_start(each))]
         if not parquet:
             raise DataError(
-                f"{path.name} is a folder without Parquet files. An input is a file, or a folder of Parquet files. "
-                "Name the file."
+                f"{path.name} is a folder without Parquet files and without the meta.xml of a Darwin Core archive. An "
+                "input is a file, or a folder of either kind. Name the file."
             )
         return parquet
     if not path.exists():
@@ -313,9 +317,10 @@ def _expand(path: Path) -> list[Path]:
     return [path]
 
 
-def _stat(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+def _stat(parts: Sequence[Path]) -> tuple[int, tuple[int, ...]]:
+    """Give the size of a table's files together, and when each was changed."""
+    found = [part.stat() for part in parts]
+    return sum(status.st_size for status in found), tuple(status.st_mtime_ns for status in found)
 
 
 def _union(files: Sequence[TableFile]) -> list[str]:
