@@ -63,6 +63,11 @@ def reading_options(function: F) -> F:
             click.option("--separator", help="Of a text table: , ; or \\t. Taken from its header unless said."),
             click.option("--encoding", default="utf-8", show_default=True, help="Of a text table."),
             click.option(
+                "--quoted/--not-quoted",
+                default=None,
+                help="Whether a quotation mark encloses cells; so it is, but for Darwin Core's tables.",
+            ),
+            click.option(
                 "--coordinate-decimals",
                 type=click.IntRange(0, 10),
                 help="Round degrees first; as they are unless said.",
@@ -72,6 +77,18 @@ def reading_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def decimal_option(function: F) -> F:
+    """Add the option that says how numbers are written, for commands that read coordinates of people's own tables."""
+    option = click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="Mark in coordinates and uncertainties.",
+    )
+    return option(function)
 
 
 def grid_options(function: F) -> F:
@@ -135,9 +152,13 @@ def reading_of(
     columns: tuple[tuple[str, str], ...],
     separator: str | None,
     encoding: str,
+    quoted: bool | None,
     coordinate_decimals: int | None,
     threads: int | None,
+    decimal: str = ".",
 ) -> Reading:
     """Give the reading that the options mean."""
-    dialect = Dialect("\t" if separator == "\\t" else separator, encoding)
-    return Reading(dict(columns), input_crs, coordinate_decimals, dialect, threads)
+    dialect = Dialect("\t" if separator == "\\t" else separator, encoding, quoted)
+    return Reading(
+        dict(columns), input_crs, coordinate_decimals, dialect, decimal_comma=decimal == ",", threads=threads
+    )

@@ -26,7 +26,7 @@ from spatialsplit.rasters import (
 )
 from spatialsplit.tables import TableInput
 
-READING = ("input_crs", "columns", "separator", "encoding", "coordinate_decimals", "threads")
+READING = ("input_crs", "columns", "separator", "encoding", "quoted", "coordinate_decimals", "threads")
 NODATA_HELP = "A value that means no data though the file does not say so; of all rasters, or of one."
 RASTER_OPTIONS = [
     click.option("--nodata", multiple=True, metavar="[NAME=]VALUE", help=NODATA_HELP),

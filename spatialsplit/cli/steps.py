@@ -13,6 +13,7 @@ import click
 from spatialsplit.cli.options import (
     PATH,
     Pair,
+    decimal_option,
     engine_of,
     engine_options,
     grid_of,
@@ -23,6 +24,8 @@ from spatialsplit.cli.options import (
 from spatialsplit.cli.progress import progress_bar
 from spatialsplit.draw import METHODS, SHARES_OF, DrawRules, Holdout
 from spatialsplit.errors import DataError
+from spatialsplit.layouts import FLOAT_SPECIES, INPUT_FILES
+from spatialsplit.occurrences.dates import DateRules
 from spatialsplit.steps import (
     DrawTask,
     FilterOutputs,
@@ -34,6 +37,7 @@ from spatialsplit.steps import (
 )
 from spatialsplit.surveys import COORDINATE_RULES, SurveyRules
 
+LAYOUTS = tuple(INPUT_FILES)
 GRID = ("crs", "size", "origin", "preset")
 
 
@@ -44,15 +48,17 @@ def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
 @click.command()
 @click.argument("points", type=PATH)
 @click.option("--out", required=True, type=PATH, help="CSV or Parquet, by its ending.")
+@click.option("--keep-unassigned", is_flag=True, help="Keep rows without a place, with an empty quadratId.")
 @grid_options
+@decimal_option
 @reading_options
-def quadrats(points: Path, out: Path, **options: Any) -> None:
+def quadrats(points: Path, out: Path, keep_unassigned: bool, **options: Any) -> None:
     """Write the rows of POINTS with the quadrat of each, in a column quadratId.
 
     Example:  spatialsplit quadrats flora/pa.csv --crs EPSG:3035 --size 5000 --out pa_quadrats.csv
     """
     grid = grid_of(**_taken(options, *GRID))
-    for warning in add_quadrats(points, out, grid, reading_of(**options)):
+    for warning in add_quadrats(points, out, grid, reading_of(**options), keep_unassigned=keep_unassigned):
         click.echo(f"Warning: {warning}", err=True)
 
 
@@ -83,6 +89,7 @@ def quadrats(points: Path, out: Path, **options: Any) -> None:
 )
 @click.option("--extend", type=PATH, help="An earlier assignment that stays; only new quadrats are drawn.")
 @grid_options
+@decimal_option
 @reading_options
 def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     """Draw holdouts of whole quadrats among those that the rows of POINTS lie in.
@@ -142,17 +149,37 @@ def _holdout(name: str, share: str) -> Holdout:
     help="For surveys with several places.",
 )
 @click.option(
+    "--carry",
+    help="Columns to keep, with commas between, as in region,country; each is the same in all rows of a survey.",
+)
+@click.option(
+    "--layout", type=click.Choice(LAYOUTS), help="GeoLifeCLEF's own files; from 2023 on, 6310.0 is species 6310."
+)
+@click.option("--day-first", is_flag=True, help="Dates such as 3.4.2021 have the day first.")
+@click.option("--time-zone", help="Zone in which dates that are seconds begin their day, as in Europe/Paris.")
+@click.option(
     "--wide", multiple=True, help="Species columns of a wide table: a name or a pattern such as 'swi*'. Repeat it."
 )
+@decimal_option
 @reading_options
-def surveys(pa: Path, keys: str, out: Path, coordinates: str, wide: tuple[str, ...], **options: Any) -> None:
+def surveys(pa: Path, keys: str, out: Path, wide: tuple[str, ...], **options: Any) -> None:
     """Group the presence-absence rows of PA into surveys: one visit to one place, with all its species.
 
     Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear --out surveys.csv
     """
-    rules = SurveyRules(tuple(key.strip() for key in keys.split(",")), coordinates, options["coordinate_decimals"])
-    n = write_surveys(pa, out, rules, wide=wide or None, reading=reading_of(**options))
+    asked = _taken(options, "coordinates", "carry", "layout", "day_first", "time_zone")
+    rules = SurveyRules(_listed(keys), asked["coordinates"], options["coordinate_decimals"])
+    reading = dataclasses.replace(
+        reading_of(**options),
+        dates=DateRules(asked["day_first"], asked["time_zone"]),
+        float_species=asked["layout"] in FLOAT_SPECIES,
+    )
+    n = write_surveys(pa, out, rules, wide=wide or None, reading=reading, carry=_listed(asked["carry"] or ""))
     click.echo(f"{n:,} surveys", err=True)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @click.command("filter-po")
@@ -170,6 +197,7 @@ def surveys(pa: Path, keys: str, out: Path, coordinates: str, wide: tuple[str, .
 @click.option("--sites-column", "sites_columns", multiple=True, type=Pair(), help="As --column, for the sites.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @engine_options
+@decimal_option
 @reading_options
 def filter_po(
     po: Path, sites: Path, radius: float, out: Path, removed: Path | None, as_json: bool, **options: Any

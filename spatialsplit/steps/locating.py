@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from spatialsplit.engine import map_in_order
-from spatialsplit.occurrences import RecordReader
+from spatialsplit.errors import DataError
+from spatialsplit.occurrences import CheckedBatch, RecordReader
+from spatialsplit.occurrences.coordinates import mark_unprojectable
 from spatialsplit.publishing import new_files
 from spatialsplit.quadrats import Grid
 from spatialsplit.steps.passing import Reading, as_they_are, check_outputs, refuse_column, refuse_faults
@@ -18,14 +20,32 @@ from spatialsplit.tables import (
     open_writer,
 )
 
+PLACELESS = ("missing_coordinate", "bad_latitude", "bad_longitude", "unprojectable")
+"""The reasons for which a row has no quadrat."""
 
-def add_quadrats(points: Path | str, out: Path | str, grid: Grid, reading: Reading | None = None) -> list[str]:
+
+def add_quadrats(
+    points: Path | str,
+    out: Path | str,
+    grid: Grid,
+    reading: Reading | None = None,
+    *,
+    keep_unassigned: bool = False,
+) -> list[str]:
     """Write a table's rows with their `quadratId`.
+
+    Parameters
+    ----------
+    points, out : path
+    grid : Grid
+    reading : Reading, optional
+    keep_unassigned : bool
+        Keep rows without a place, with an empty `quadratId`, instead of refusing them.
 
     Returns
     -------
     list of str
-        Warnings about the grid, a line each.
+        Warnings about the grid and the rows, a line each.
 
     Raises
     ------
@@ -40,13 +60,15 @@ def add_quadrats(points: Path | str, out: Path | str, grid: Grid, reading: Readi
     columns = [*as_they_are(source), OutputColumn("quadratId", pa.string())]
     n_outside = 0
 
-    def work(batch: Batch) -> tuple[Any, list[pa.Array] | None, int]:
+    def work(batch: Batch) -> tuple[CheckedBatch, list[pa.Array] | None, int]:
         checked = reader.check(batch)
-        if not checked.fine.all():
-            return checked, None, 0
-        quadrats = grid.assign(checked.places.lon, checked.places.lat)
-        labels = pa.array(quadrats.labels, pa.string()).take(pa.array(quadrats.codes))
-        return checked, [*batch.rows.columns, labels], grid.count_outside(checked.places.lon, checked.places.lat)
+        try:
+            cells = _labelled(checked, grid, keep_unassigned=keep_unassigned)
+        except DataError:  # some are nowhere in the grid: that is a reason like others, to be counted in all batches
+            checked = reader.check(batch, mark_unprojectable(grid.project))
+            cells = _labelled(checked, grid, keep_unassigned=keep_unassigned)
+        fine = checked.fine
+        return checked, cells, grid.count_outside(checked.places.lon[fine], checked.places.lat[fine]) if cells else 0
 
     with new_files(out) as (part,), open_writer(part, columns) as writer:
         for checked, cells, outside in map_in_order(work, source.batches(), reading.threads):
@@ -54,5 +76,31 @@ def add_quadrats(points: Path | str, out: Path | str, grid: Grid, reading: Readi
             n_outside += outside
             if cells is not None:
                 writer.write(cells)
-        refuse_faults(reader)
-    return [*grid.warnings(n_outside, reader.faults.n_rows), *reader.warnings()]
+        refuse_faults(reader, PLACELESS if keep_unassigned else ())
+    return [*_unassigned(reader), *grid.warnings(n_outside, reader.faults.n_rows), *reader.warnings()]
+
+
+def _labelled(checked: CheckedBatch, grid: Grid, *, keep_unassigned: bool) -> list[pa.Array] | None:
+    """Give the cells of rows with their quadrats, or nothing where there are faulty rows that may not be kept."""
+    fine, cells = checked.fine, checked.batch.rows.columns
+    if fine.all():
+        quadrats = grid.assign(checked.places.lon, checked.places.lat)
+        return [*cells, pa.array(quadrats.labels, pa.string()).take(pa.array(quadrats.codes))]
+    if not keep_unassigned:
+        return None
+    quadrats = grid.assign(checked.places.lon[fine], checked.places.lat[fine])
+    codes = np.zeros(len(fine), dtype=np.int64)
+    codes[fine] = quadrats.codes
+    return [*cells, pa.array(quadrats.labels, pa.string()).take(pa.array(codes, mask=~fine))]
+
+
+def _unassigned(reader: RecordReader) -> list[str]:
+    """Say how many rows were kept without a quadrat, by reason."""
+    counts = reader.faults.counts
+    if not counts:
+        return []
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts.items())
+    return [
+        f"{sum(counts.values()):,} of {reader.faults.n_rows:,} rows of {reader.source.name} have no quadrat "
+        f"({reasons}). Their quadratId is empty."
+    ]

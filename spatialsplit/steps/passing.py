@@ -11,6 +11,7 @@ from typing import Any
 from spatialsplit.crs import WGS84
 from spatialsplit.errors import DataError, TableError, first_few, nearest_name
 from spatialsplit.occurrences import RecordReader, RecordRules
+from spatialsplit.occurrences.dates import DateRules
 from spatialsplit.tables import Dialect, OutputColumn, TableInput
 from spatialsplit.tables.writing import check_ending
 
@@ -27,6 +28,12 @@ class Reading:
     decimals : int, optional
         Round coordinates first; as they are, unless said.
     dialect : Dialect
+    decimal_comma : bool
+        Whether 5,5 is five and a half in coordinates and uncertainties.
+    dates : DateRules
+        How dates are written, where survey keys are taken from them.
+    float_species : bool
+        Whether the text 6310.0 means species 6310, as in GeoLifeCLEF's files from 2023 on.
     threads : int, optional
     on_progress : callable, optional
         Told the rows that are done, and which fraction of the work that is.
@@ -36,6 +43,9 @@ class Reading:
     crs: str = WGS84
     decimals: int | None = None
     dialect: Dialect = field(default_factory=Dialect)
+    decimal_comma: bool = False
+    dates: DateRules = field(default_factory=DateRules)
+    float_species: bool = False
     threads: int | None = None
     on_progress: Callable[[int, float], None] = lambda rows, fraction: None
 
@@ -45,7 +55,14 @@ class Reading:
 
     def rules(self, **more: Any) -> RecordRules:
         """Give the rules by which its rows are read; only surveys need to know their day."""
-        return RecordRules(columns=self.columns, crs=self.crs, decimals=self.decimals, **{"with_days": False, **more})
+        return RecordRules(
+            columns=self.columns,
+            crs=self.crs,
+            decimals=self.decimals,
+            decimal_comma=self.decimal_comma,
+            dates=self.dates,
+            **{"with_days": False, **more},
+        )
 
 
 def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
@@ -94,8 +111,8 @@ def refuse_column(source: TableInput, name: str) -> None:
         )
 
 
-def refuse_faults(reader: RecordReader) -> None:
-    """Refuse a table with faulty rows, a line a reason; a step has no recipe in which to say drop.
+def refuse_faults(reader: RecordReader, kept: Sequence[str] = ()) -> None:
+    """Refuse a table with faulty rows, a line a reason but for those kept; a step has no recipe in which to say drop.
 
     Raises
     ------
@@ -104,7 +121,7 @@ def refuse_faults(reader: RecordReader) -> None:
     """
     problems = [
         problem.split(", or say drop")[0] + "." if ", or say drop" in problem else problem
-        for problem in reader.problems()
+        for problem in reader.problems(kept)
     ]
     if problems:
         raise TableError(problems)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spatialsplit.columns import darwin_core_columns
 from spatialsplit.errors import TableError
-from spatialsplit.occurrences import SpeciesReader, WideColumns, read_presence_absence
+from spatialsplit.occurrences import PresenceAbsence, SpeciesReader, WideColumns, read_presence_absence
+from spatialsplit.occurrences.presence_absence import SET_ASIDE
 from spatialsplit.publishing import new_files
-from spatialsplit.steps.passing import Reading, check_outputs
-from spatialsplit.surveys import SurveyRules, group_surveys
+from spatialsplit.steps.passing import Reading, check_outputs, position_of
+from spatialsplit.surveys import SurveyRules, Surveys, group_surveys
 from spatialsplit.tables import (
     write_table,
 )
@@ -27,10 +30,12 @@ def write_surveys(
     *,
     wide: Sequence[str] | None = None,
     reading: Reading | None = None,
+    carry: Sequence[str] = (),
 ) -> int:
     """Write a row a survey: `surveyId`, keys, `lon, lat, n_species, speciesIds`.
 
-    `speciesIds` holds the species in increasing order, a space between; names stand with `|` between them.
+    `speciesIds` holds the species in increasing order, a space between; names stand with `|` between them. Columns in
+    `carry` follow, so that later steps can use them, as `draw` does for its strata.
 
     Returns
     -------
@@ -40,14 +45,19 @@ def write_surveys(
     Raises
     ------
     TableError
-        A line for each fault of the rows or of the surveys.
+        A line for each fault of the rows or of the surveys, and for each column to carry that is not there or differs
+        inside a survey.
     """
     presence_absence, out, reading = Path(presence_absence), Path(out), reading or Reading()
     check_outputs([presence_absence], [out])
-    record_rules = reading.rules(keys=rules.keys, species=SpeciesReader(), section="inputs.pa", with_days=True)
-    table, problems = read_presence_absence(
-        reading.source(presence_absence), record_rules, wide=WideColumns(wide) if wide else None
+    reading = dataclasses.replace(reading, dialect=dataclasses.replace(reading.dialect, with_empty_events=True))
+    source = reading.source(presence_absence)
+    names = darwin_core_columns(source.header, reading.columns) if source.darwin_core else reading.columns
+    reading = dataclasses.replace(reading, columns=names)
+    record_rules = reading.rules(
+        keys=rules.keys, species=SpeciesReader(floats=reading.float_species), section="inputs.pa", with_days=True
     )
+    table, problems = read_presence_absence(source, record_rules, wide=WideColumns(wide) if wide else None)
     surveys, more = group_surveys(table, rules)
     if problems or more:
         raise TableError([*problems, *more])
@@ -63,7 +73,30 @@ def write_surveys(
         "n_species": n_species,
         "speciesIds": pc.binary_join(lists, mark),
     }
+    columns |= _carried(table, surveys, carry, columns)
     decimals = {name: reading.decimals for name in ("lon", "lat") if reading.decimals is not None}
     with new_files(out) as (part,):
         write_table(part, pa.table(columns), decimals=decimals)
     return len(surveys)
+
+
+def _carried(
+    table: PresenceAbsence, surveys: Surveys, names: Sequence[str], there: Mapping[str, Any]
+) -> dict[str, pa.Array]:
+    """Give the columns that each survey keeps, under the names that were asked for."""
+    source, ours = table.reader.source, table.reader.output_names()
+    carried: dict[str, pa.Array] = {}
+    problems = []
+    for name in names:
+        column = name if name in surveys.attributes.column_names else ours[position_of(source, name)]
+        column = SET_ASIDE.get(column, column)
+        if column in surveys.varying:
+            problems.append(
+                f"Column '{name}' of {source.name} differs inside a survey. A carried column is the same in all its "
+                "rows. Leave it out, or add what tells the rows apart to the keys."
+            )
+        elif name not in there and column in surveys.attributes.column_names:
+            carried[name] = surveys.attributes.column(column)
+    if problems:
+        raise TableError(problems)
+    return carried
