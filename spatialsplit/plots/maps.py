@@ -21,6 +21,9 @@ Floats = npt.NDArray[np.float64]
 LONGER_SIDE = 900
 """Squares along the longer side of the picture, at most; more would not be seen and make it large."""
 
+SEEN_SHARE = 0.1
+"""Few quadrats far apart are drawn larger, so that they cover this share of the picture."""
+
 DRAWN_LARGER = 150
 """From so many squares along a side, holdouts are drawn a square larger, or they would be lost."""
 
@@ -103,7 +106,14 @@ def plot_quadrats(
     axes.imshow(colours, extent=(west, east, south, north), origin="upper", interpolation="none")
     for name, at in (points or {}).items():
         look = look_of(name)
-        style = {"markerfacecolor": "none", "markeredgecolor": look.colour, "markersize": 5, "linestyle": "none"}
+        small = float(np.clip(45 / np.sqrt(max(len(at), 1)), 1.2, 5))
+        style = {
+            "markersize": small,
+            "markeredgewidth": small / 5,
+            "markerfacecolor": "none",
+            "markeredgecolor": look.colour,
+            "linestyle": "none",
+        }
         axes.plot(*np.asarray(at, dtype=float).T, look.mark, **style)
     axes.set(aspect="equal", xticks=[], yticks=[], xlim=(west, east), ylim=(south, north))
     counts = {name: int((subsets == name).sum()) for name in names}
@@ -127,13 +137,14 @@ def square_picture(
     column, row = (steps // coarser).T
     width, height = int(column.max()) + 1, int(row.max()) + 1
     image = np.zeros((height, width), dtype=np.uint8)
+    side = int(np.clip(np.sqrt(SEEN_SHARE * width * height / len(corners)), 1, 1 + max(width, height) // 100))
     for number, name in enumerate(names, start=1):
         chosen = subsets == name
-        grown = (0, 1) if name != "train" and max(width, height) > DRAWN_LARGER else (0,)
-        for down in grown:
-            for right in grown:
-                rows = np.minimum(height - 1 - row[chosen] + down, height - 1)
-                image[rows, np.minimum(column[chosen] + right, width - 1)] = number
+        larger = int(name != "train" and max(width, height) > DRAWN_LARGER)
+        for down in range(side + larger):
+            for right in range(side + larger):
+                rows = np.clip(height - 1 - row[chosen] + down - side // 2, 0, height - 1)
+                image[rows, np.clip(column[chosen] + right - side // 2, 0, width - 1)] = number
     return image, names
 
 

@@ -68,7 +68,7 @@ def map_figure(data: MapData) -> Figure | None:
 
     west, south = data.corners.min(axis=0)
     east, north = data.corners.max(axis=0) + size
-    tall = float(np.clip(4.8 * (north - south) / (east - west) + 0.55, 2.2, 6.5))
+    tall = float(np.clip(4.8 * (north - south) / (east - west) + 0.55, 1.2, 6.5))
     return _figure("map", f"Map of the quadrats by subset: {words}.", draw, tall, (0.05, 0.05, 0.5, 0.05))
 
 

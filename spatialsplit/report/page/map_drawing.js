@@ -85,6 +85,12 @@ class MapDrawing {
     }
   }
 
+  // Quadrats are never too small to be seen: few ones are drawn larger than many, holdouts a little larger than train.
+  get least() {
+    const { width, height, data } = this.view;
+    return Math.min(Math.max(Math.sqrt((0.1 * width * height) / (data.column.length || 1)), 2), 6);
+  }
+
   quadrats() {
     const { view } = this;
     const { data } = view;
@@ -100,7 +106,7 @@ class MapDrawing {
     const { pen, view } = this;
     const { size, column, row } = view.data;
     const true_px = size * view.scale;
-    const px = Math.max(true_px, name === "train" ? 1.5 : 4.5);
+    const px = Math.max(true_px, this.least * (name === "train" ? 1 : 1.25));
     const [left, top] = view.toPixel(column[i] * size, (row[i] + 1) * size);
     if (this.outside(left, top, px)) return;
     const gap = px > 6 ? 0.5 : 0;
@@ -134,6 +140,7 @@ class MapDrawing {
   sites() {
     const { pen, view } = this;
     const { at } = view.data.sites;
+    if (view.data.size && view.data.size * view.scale < 2.5) return; // so far out they would hide their quadrats
     const reach = Math.min(Math.max(0.8, (view.data.size * view.scale) / 15), 4.5);
     pen.lineWidth = 1.4;
     pen.strokeStyle = this.colour("ink");
