@@ -275,6 +275,8 @@ class TestTheRules:
         names = {row["speciesName"]: row["speciesId"] for row in read(folder / "public" / "species.csv")}
         assert names == {"Abies": "0", "Ulmus": "1", "Zea": "2", "Éo": "3"}
         assert [row["speciesId"] for row in read(folder / "public" / "PO_train.csv")] == ["2", "0"]
+        header = (folder / "private" / "PO_removed.csv").read_text().splitlines()[0]
+        assert header == f"{PO_HEADER},speciesName,reason,distance_m,nearest_surveyId"
 
     def test_rare_species_and_a_maximum_apply_after_the_filter(self, tmp_path: Path) -> None:
         write_csv(tmp_path / "pa.csv", PA_HEADER, four_quadrats())

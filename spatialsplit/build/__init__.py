@@ -22,18 +22,12 @@ import pyarrow as pa
 
 from spatialsplit.audit import AuditReport
 from spatialsplit.build import progress
+from spatialsplit.build.dropped_rows import dropped_columns, source_lines
 from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, paths_outside
 from spatialsplit.build.outputs import Outputs, write_survey_tables
 from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
-from spatialsplit.build.presence_only import (
-    Beside,
-    PoOutputs,
-    PoResult,
-    PresenceOnly,
-    SpeciesLimits,
-    dropped_columns,
-    source_lines,
-)
+from spatialsplit.build.presence_only import PoOutputs, PoResult, PresenceOnly
+from spatialsplit.build.species import Beside, SpeciesLimits
 from spatialsplit.build.steps import Step
 from spatialsplit.engine import Engine, Threads
 from spatialsplit.errors import RecipeError, SpatialSplitError, TableError

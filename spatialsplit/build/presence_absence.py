@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.build.presence_only import species_numbers
+from spatialsplit.build.species import species_numbers
 from spatialsplit.build.steps import Step
 from spatialsplit.columns import ALLOWED_IN_BLIND
 from spatialsplit.errors import DataError, first_few
