@@ -7,7 +7,11 @@ written. A lock lets one build at a time work on a target; leftovers of a killed
 from __future__ import annotations
 
 import ctypes
+import glob
+import itertools
 import os
+import platform
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -93,11 +97,12 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
     'a,b'
     """
     wanted = [target for target in targets if target is not None]
-    parts = [target.with_name(f".{target.stem}.part{target.suffix}") for target in wanted]
+    parts = [_part_of(target) for target in wanted]
     _check_files(wanted)
     try:
         for target in wanted:
             target.parent.mkdir(parents=True, exist_ok=True)
+            _clear_parts(target)
         yield parts
         for part, target in zip(parts, wanted, strict=True):
             part.replace(target)
@@ -112,6 +117,38 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
         for part in parts:
             with suppress(OSError):
                 part.unlink()
+
+
+_NUMBERS = itertools.count()
+_HOST = re.sub(r"[^0-9A-Za-z]", "", platform.node())
+
+
+def _part_of(target: Path) -> Path:
+    """Name the file that is written first, so that nobody else who writes the same target writes it."""
+    return target.with_name(f".{target.stem}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.part{target.suffix}")
+
+
+def _clear_parts(target: Path) -> None:
+    """Clear what processes of this machine left that wrote this target and were killed."""
+    pattern = f".{glob.escape(target.stem)}.{_HOST}-*.part{glob.escape(target.suffix)}"
+    for part in target.parent.glob(pattern):
+        process = part.name.removeprefix(f".{target.stem}.{_HOST}-").partition("-")[0]
+        if process.isdecimal() and not _is_alive(int(process)):
+            with suppress(OSError):
+                part.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    """Tell whether there is such a process; where it cannot be asked, there may be."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _check_files(targets: Sequence[Path]) -> None:

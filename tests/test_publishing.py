@@ -227,6 +227,29 @@ class TestFiles:
         assert [path.name for path in tmp_path.iterdir()] == ["one.csv"]
         assert one.read_text() == "old"
 
+    def test_two_writers_of_one_file_do_not_write_into_each_other(self, tmp_path: Path) -> None:
+        """The last one wins, whole."""
+        target = tmp_path / "out.csv"
+        with new_files(target) as (one,), new_files(target) as (other,):
+            one.write_text("one")
+            other.write_text("other")
+        assert target.read_text() == "one"
+        assert beside(target) == []
+
+    def test_what_a_killed_writer_left_is_cleared(self, tmp_path: Path) -> None:
+        """By the next one on the same machine; what a living one writes stays, and other files do."""
+        target = tmp_path / "out.csv"
+        with new_files(target) as (part,):
+            part.write_text("")
+            own = str(os.getpid())
+            left, living = part.name.replace(own, "999999999"), part.name.replace(own, str(os.getppid()))
+            for name in (left, living, ".out.other-1-1.part.csv", ".out.csv"):
+                (tmp_path / name).write_text("x")
+        with new_files(target) as (part,):
+            part.write_text("new")
+        assert not (tmp_path / left).exists()
+        assert {path.name for path in tmp_path.iterdir()} == {living, ".out.other-1-1.part.csv", ".out.csv", "out.csv"}
+
     def test_a_missing_target_has_no_part(self, tmp_path: Path) -> None:
         """An optional output."""
         with new_files(tmp_path / "out.csv", None) as parts:

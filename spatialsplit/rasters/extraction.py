@@ -17,6 +17,7 @@ from spatialsplit.rasters.pixels import Raster
 from spatialsplit.rasters.points import PointColumns, read_points
 from spatialsplit.rasters.values import RasterValues, raster_values
 from spatialsplit.tables import OutputColumn, TableInput, open_writer
+from spatialsplit.tables.writing import check_ending
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def extract_values(
     DataError
         A column or coordinate is wrong, a raster cannot be read, or a new column's name is taken.
     """
+    check_ending(Path(out))
     points = read_points(table, columns)
     found = []
     for raster in rasters:
