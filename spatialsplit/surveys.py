@@ -177,12 +177,15 @@ class _Groups:
         self.ends = np.append(self.starts[1:], len(code))
 
     def rows_of(self, group: int) -> Integers:
+        """Give the rows of a survey."""
         return self.order[self.starts[group] : self.ends[group]]
 
     def lowest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give the lowest value in each survey."""
         return np.minimum.reduceat(values[self.order], self.starts) if self.n else values[:0]
 
     def highest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give the highest value in each survey."""
         return np.maximum.reduceat(values[self.order], self.starts) if self.n else values[:0]
 
     def differs(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

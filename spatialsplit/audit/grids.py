@@ -36,6 +36,7 @@ def laea_europe(lon: np.ndarray, lat: np.ndarray) -> tuple[np.ndarray, np.ndarra
     e = e2**0.5
 
     def authalic(sine: Any) -> Any:
+        """Give Snyder's q of a sine of latitude: what keeps areas equal."""
         return (1 - e2) * (sine / (1 - e2 * sine**2) - np.log((1 - e * sine) / (1 + e * sine)) / (2 * e))
 
     whole = authalic(1.0)
@@ -103,6 +104,7 @@ def projection(crs: str) -> Projection:
     transformer = pyproj.Transformer.from_crs("OGC:CRS84", system, always_xy=True)
 
     def project(lon: np.ndarray, lat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Transform by PROJ."""
         easting, northing = transformer.transform(lon, lat)
         return np.asarray(easting, dtype=float), np.asarray(northing, dtype=float)
 

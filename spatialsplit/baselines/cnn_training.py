@@ -234,6 +234,7 @@ class _Checkpoint:
         self._fingerprint = fingerprint
 
     def load(self, torch: Any, network: Any, optimizer: Any, device: str) -> _State | None:
+        """Read the last state of a training that was stopped, or nothing where there is none."""
         if self._path is None or not self._path.exists():
             return None
         try:
@@ -254,6 +255,7 @@ class _Checkpoint:
         return _State(**content["state"])
 
     def save(self, torch: Any, network: Any, optimizer: Any, state: _State) -> None:
+        """Write the state after an epoch, so that a stopped training goes on from it."""
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)

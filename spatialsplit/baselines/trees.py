@@ -155,6 +155,7 @@ class _Growing:
         self._leaves: list[tuple[npt.NDArray[Any], npt.NDArray[np.float64]]] = []
 
     def grow(self) -> Tree:
+        """Grow the tree, split by split, until no leaf can be split."""
         drawn = np.flatnonzero(self._weight)
         to_meet = [_Node(drawn, 0, LEAF, False, 0, np.inf)]
         while to_meet:
@@ -179,6 +180,7 @@ class _Growing:
         best = _Split()
 
         def is_constant(variable: int) -> bool:
+            """Tell whether a variable has one value in this node, so that it splits nothing."""
             values = self._values[variable][node.records]
             return bool(values.max() <= values.min() + SAME_VALUE)
 

@@ -86,6 +86,7 @@ class _Clock:
     _started: float = field(default_factory=time.perf_counter)
 
     def lap(self, name: str) -> None:
+        """Note the seconds since the last lap under a name."""
         now = time.perf_counter()
         self.seconds[name] = round(now - self._started, 3)
         self._started = now
@@ -172,6 +173,7 @@ class _Build:
         self.out = Outputs(folder, recipe)
 
     def run(self) -> BuildReport:
+        """Make all files in their fixed order, audit them, and say what was made."""
         manifest, launch = self._make()
         pa.default_memory_pool().release_unused()
         source = self._step("audit", lambda: self._audit(manifest), lambda source: progress.audited(source.audit))

@@ -278,6 +278,7 @@ class _Cells:
 
     @property
     def type(self) -> str:
+        """The narrowest type that all cells so far have."""
         return self.candidates[0]
 
     def look(self, cells: pa.Array) -> None:

@@ -115,6 +115,7 @@ def best_shift(n_splits: int) -> int:
     """
 
     def nearest(shift: int) -> int:
+        """Give the squared distance, in quadrats, to the nearest quadrat of the same fold."""
         reach = range(-n_splits, n_splits + 1)
         return min(
             c * c + r * r

@@ -179,6 +179,7 @@ def _optimal(table: list[list[float]], n_answers: int) -> tuple[int, int, int]:
     partner: dict[int, int] = {}
 
     def find_place(truth: int, asked: set[int]) -> bool:
+        """Give a truth an answer, moving others to their next best where that makes room."""
         for answer, similarity in enumerate(table[truth]):
             if answer in asked or not _matches(similarity):
                 continue

@@ -84,6 +84,7 @@ def judge_key(name: str) -> Callable[[str], int]:
     """Give the judge of one key column: 0, or the code of the reason."""
 
     def judge(text: str) -> int:
+        """Give 0 for a key, else the code of the reason."""
         if not text:
             return CODES["missing_key"]
         if name == "dayOfYear" and not (re.fullmatch(r"[1-9][0-9]{0,2}", text) and int(text) <= 366):

@@ -62,6 +62,7 @@ def mark_unprojectable(project: Callable[[Floats, Floats], tuple[Floats, Floats]
     """
 
     def mark(places: Places) -> None:
+        """Mark the places that are nowhere."""
         fine = np.flatnonzero(places.reasons == 0)
         easting, northing = project(places.lon[fine], places.lat[fine])
         lost = fine[~(np.isfinite(easting) & np.isfinite(northing))]

@@ -145,11 +145,13 @@ def patch_writer(stored: Stored, dataset: Any) -> PatchWriter:
     crs, transform = dataset.crs, dataset.transform
 
     def write_picture(path: Path, values: npt.NDArray[Any], missing: Flags, row: int, column: int) -> None:
+        """Write a patch as a picture."""
         pixels = np.moveaxis(stored.numbers(values, missing), 0, -1)
         picture = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
         picture.save(path, quality=JPEG_QUALITY)  # PNG has no quality and takes no notice
 
     def write_geotiff(path: Path, values: npt.NDArray[Any], missing: Flags, row: int, column: int) -> None:
+        """Write a patch with its place."""
         profile = {
             "driver": "GTiff",
             "height": values.shape[1],

@@ -146,6 +146,7 @@ def _read_pixels(raster: Raster, dataset: Any, pixels: Pixels, n_threads: int) -
     has_mask = needs_mask(dataset)
 
     def read(groups: list[npt.NDArray[np.intp]]) -> None:
+        """Read some blocks for the points in them, by a handle of its own."""
         with raster.open() as own:  # a dataset serves one thread
             for members in groups:
                 found, masked = _read_block(own, blocks, row[members], column[members], has_mask)

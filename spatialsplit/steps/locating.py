@@ -61,6 +61,7 @@ def add_quadrats(
     n_outside = 0
 
     def work(batch: Batch) -> tuple[CheckedBatch, list[pa.Array] | None, int]:
+        """Check and label the rows of a batch, in any thread."""
         checked = reader.check(batch)
         try:
             cells = _labelled(checked, grid, keep_unassigned=keep_unassigned)

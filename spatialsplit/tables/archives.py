@@ -72,6 +72,7 @@ def open_folder(path: Path, dialect: Dialect) -> TableFile:
         meta = read_meta(file.read(LARGEST_META), path.name)
 
     def table(of: MetaTable, *needed: str) -> _ArchiveTable:
+        """Open one file of the archive."""
         location = PurePosixPath(of.location)
         inside = not location.is_absolute() and ".." not in location.parts and "\\" not in of.location
         if not inside or not (path / location).is_file():
@@ -83,6 +84,7 @@ def open_folder(path: Path, dialect: Dialect) -> TableFile:
 
 def _open_darwin_core(path: Path, dialect: Dialect, meta: Meta, folder: PurePosixPath, names: list[str]) -> TableFile:
     def table(of: MetaTable, *needed: str) -> _ArchiveTable:
+        """Open one file of the archive."""
         member = str(folder / of.location)
         if member not in names:
             raise DataError(_not_there(path, of))

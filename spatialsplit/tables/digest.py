@@ -73,6 +73,7 @@ class _Numbers(_Cells):
         self._values, self._present = hashlib.sha256(), hashlib.sha256()
 
     def update(self, array: pa.Array) -> None:
+        """Add some cells."""
         if pa.types.is_string(array.type):
             array = pc.if_else(pc.equal(array, ""), None, array)
         elif pa.types.is_floating(array.type) and array.type != pa.float64():
@@ -87,6 +88,7 @@ class _Numbers(_Cells):
         return values
 
     def hexdigest(self) -> str:
+        """Give the digest of all cells so far."""
         return hashlib.sha256(self._values.digest() + self._present.digest()).hexdigest()
 
 
@@ -108,6 +110,7 @@ class _Text(_Cells):
         self._bytes, self._lengths = hashlib.sha256(), hashlib.sha256()
 
     def update(self, array: pa.Array) -> None:
+        """Add some cells."""
         text = array.cast(pa.string()).fill_null("")
         if not len(text):
             return
@@ -117,6 +120,7 @@ class _Text(_Cells):
             self._bytes.update(memoryview(text.buffers()[2])[offsets[0] : offsets[-1]])
 
     def hexdigest(self) -> str:
+        """Give the digest of all cells so far."""
         return hashlib.sha256(self._bytes.digest() + self._lengths.digest()).hexdigest()
 
 

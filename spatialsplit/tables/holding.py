@@ -87,6 +87,7 @@ class _Count:
         self._where, self._most, self._bytes, self._rows = where, most_bytes, 0, 0
 
     def add(self, rows: pa.RecordBatch) -> None:
+        """Count some rows, and refuse them where they are too many."""
         self._bytes += rows.nbytes
         self._rows += rows.num_rows
         if self._bytes > self._most:

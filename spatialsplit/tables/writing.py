@@ -236,11 +236,13 @@ class _ParquetForm:
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
+        """Add rows, as their form has them."""
         if self._writer is None:
             self._writer = self._open(rows)
         self._writer.write_batch(rows)
 
     def close(self) -> None:
+        """Bring the file to its end, and to the disk."""
         try:
             (self._writer or self._open(None)).close()
         finally:
@@ -249,10 +251,12 @@ class _ParquetForm:
 
     @property
     def sha256(self) -> str:
+        """The SHA-256 of all bytes so far; nothing where it is not wanted."""
         return self._out.sha256 if self._out else ""
 
     @property
     def n_bytes(self) -> int:
+        """How many bytes the file has so far."""
         return self._out.n_bytes if self._out else self.path.stat().st_size
 
 
