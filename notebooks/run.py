@@ -51,6 +51,8 @@ def tidied(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
         cell.metadata.pop("execution", None)
+        if "outputs" in cell:
+            cell.outputs = _joined(cell.outputs)
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
                 output.data.pop("text/plain", None)
@@ -58,6 +60,18 @@ def tidied(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 if key == "text/plain":
                     output.data[key] = re.sub(r" at 0x[0-9a-f]+", "", text)
     return notebook
+
+
+def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Put printed text together that came in pieces, in as many as chance had it."""
+    joined: list[nbformat.NotebookNode] = []
+    for output in outputs:
+        before = joined[-1] if joined else None
+        if before is not None and output.output_type == before.output_type == "stream" and output.name == before.name:
+            before.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def main(names: list[str]) -> None:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from spatialsplit import errors
 from spatialsplit.cli import COMMANDS, cli, with_page
 from tests.doc_world import REPOSITORY, run_shell
+from tests.real_data import data_folder
 
 EXAMPLE = re.compile(r"^ +Example: +(.*)$", re.MULTILINE)
 
@@ -160,3 +161,17 @@ def test_an_error_that_names_a_page_itself_gets_no_second() -> None:
     assert with_page(errors.RecipeError("Wrong. See docs/scoring.md.")) == ["Wrong. See docs/scoring.md."]
     assert with_page(errors.RecipeError(["One.", "Two."])) == ["One.", "Two. See docs/recipe.md."]
     assert with_page(errors.DataError("No such folder.")) == ["No such folder."]
+
+
+def test_two_commands_make_a_dataset_of_real_tables(tmp_path: Path) -> None:
+    """The eight wide tables of New South Wales and their records, with no line of the recipe written by hand."""
+    for path in [*data_folder().glob("disdat/NSWtest_pa_*.csv"), data_folder() / "disdat" / "NSWtrain_po.csv"]:
+        shutil.copy(path, tmp_path)
+    done = run_shell(
+        "spatialsplit describe NSWtest_pa_*.csv NSWtrain_po.csv --recipe recipe.toml\n"
+        "spatialsplit build recipe.toml --out dataset && spatialsplit audit dataset && spatialsplit verify dataset",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "outside the area of use" not in done.stderr
+    assert "The audit passed" in done.stdout
