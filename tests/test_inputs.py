@@ -240,7 +240,8 @@ class TestOddTables:
         write_csv(tmp_path / "pa1.csv", PA_HEADER, rows[:5])
         write_csv(tmp_path / "pa2.csv", PA_HEADER, rows[5:])
         report = build(tmp_path, '[inputs.pa]\npath = ["pa1.csv", "pa2.csv"]\n')
-        assert any("1 surveys of pa1.csv, pa2.csv stand in more than one file" in line for line in report.manifest["warnings"])
+        said = "1 surveys of pa1.csv, pa2.csv stand in more than one file"
+        assert any(said in line for line in report.manifest["warnings"])
         write_csv(tmp_path / "pa1.csv", PA_HEADER, rows[:4])
         write_csv(tmp_path / "pa2.csv", PA_HEADER, rows[4:])
         (tmp_path / "again").mkdir()
