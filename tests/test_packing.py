@@ -80,7 +80,7 @@ class TestHolding:
 
     def test_batches_pass_up_to_the_limit_and_not_beyond(self) -> None:
         assert len(list(held([self.BATCH] * 2, "t.csv", most_bytes=16_000))) == 2
-        with pytest.raises(DataError, match=r"first 3,000 rows of t\.csv take 24,000 bytes.* may take 23,999 here"):
+        with pytest.raises(DataError, match=r"first 3,000 rows of t\.csv take 24,000 bytes.* may take 23,999 on this"):
             list(held([self.BATCH] * 3, "t.csv", most_bytes=23_999))
 
     def test_presence_absence_and_whole_tables_are_held(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,12 @@ import pyarrow as pa
 
 from spatialsplit.errors import DataError
 
-SHARE = 4
-"""A table may hold one part in so many of the memory: what is made of its rows takes up to three times as much."""
+SHARE = 10
+"""A table of surveys may hold one part in so many of the memory: what is made of its rows takes up to eight times as
+much, where every row is a survey of its own."""
+
+WHOLE_SHARE = 2
+"""A table of which nothing is made may hold one part in so many."""
 
 UNKNOWN_MEMORY = 8 << 30
 """Bytes of memory where the system does not say."""
@@ -36,7 +40,7 @@ class HasRows(Protocol):
 B = TypeVar("B", bound=HasRows)
 
 
-def held(batches: Iterable[B], where: str, most_bytes: int | None = None) -> Iterator[B]:
+def held(batches: Iterable[B], where: str, most_bytes: int | None = None, *, share: int = SHARE) -> Iterator[B]:
     """Pass batches on that will all be held, and stop when they are too many to be.
 
     Parameters
@@ -46,7 +50,9 @@ def held(batches: Iterable[B], where: str, most_bytes: int | None = None) -> Ite
     where : str
         The table, for messages.
     most_bytes : int, optional
-        What its cells may take; a quarter of the machine's memory unless said.
+        What its cells may take, unless said the share of the machine's memory.
+    share : int
+        One part in so many of it.
 
     Raises
     ------
@@ -60,7 +66,7 @@ def held(batches: Iterable[B], where: str, most_bytes: int | None = None) -> Ite
     >>> len(list(held([batch, batch], "t.csv")))
     2
     """
-    count = _Count(where, memory_bytes() // SHARE if most_bytes is None else most_bytes)
+    count = _Count(where, memory_bytes() // share if most_bytes is None else most_bytes)
     for batch in batches:
         count.add(batch.rows)
         yield batch
@@ -93,7 +99,7 @@ class _Count:
         if self._bytes > self._most:
             raise DataError(
                 f"The first {self._rows:,} rows of {self._where} take {self._bytes:,} bytes of memory, in which they "
-                f"are all held. A table that is held may take {self._most:,} here, a quarter of the memory. Is this "
+                f"are all held. They may take {self._most:,} on this machine, for more is made of them. Is this "
                 "the right file? If it is, leave out columns that are not needed (read_columns), or use a machine "
                 "with more memory."
             )

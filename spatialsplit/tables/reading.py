@@ -18,7 +18,7 @@ from spatialsplit.errors import DataError, first_few
 from spatialsplit.tables.archives import META, open_folder, open_zip
 from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
-from spatialsplit.tables.holding import held
+from spatialsplit.tables.holding import WHOLE_SHARE, held
 from spatialsplit.tables.packing import ZIP
 from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, is_parquet, parquet_facts
 from spatialsplit.tables.points import GeoPackageFile, is_geopackage, open_parquet
@@ -260,7 +260,7 @@ def read_table(paths: Path | str | Sequence[Path | str], dialect: Dialect | None
     [{'a': '1', 'b': 'x'}]
     """
     source = TableInput(paths, dialect)
-    batches = [batch.rows for batch in held(source.batches(), source.name)]
+    batches = [batch.rows for batch in held(source.batches(), source.name, share=WHOLE_SHARE)]
     return pa.Table.from_batches(batches).rename_columns(source.header)
 
 
