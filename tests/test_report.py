@@ -271,6 +271,23 @@ class TestMissingFiles:
         page = page_of(tmp_path / "d", tmp_path)
         assert [each for each in PARTS if each not in page.sections] == []
 
+    @pytest.mark.parametrize(
+        "value", [None, 5, "<b>", [], [1], {"a": 1}, [{"name": 3, "step": [], "dropped": {"x": "y"}}]]
+    )
+    def test_a_manifest_of_any_shape_gives_a_page(self, value: object, dataset: Path, tmp_path: Path) -> None:
+        """What does not fit counts as not said; whoever damaged it cannot hide the rest."""
+        shutil.copytree(dataset, tmp_path / "d")
+        manifest = json.loads((dataset / "manifest.json").read_text())
+        changed = {key: value for key in manifest if key not in ("format", "outputs")}
+        recipe = {key: value for key in manifest["recipe"]}
+        draw = {key: value for key in manifest["draw"]}
+        for place, parts in enumerate(
+            (changed, {"recipe": recipe, "draw": draw, "seed": {"kind": value, "value": value}})
+        ):
+            (tmp_path / "d" / "manifest.json").write_text(json.dumps({**manifest, **parts}))
+            page = page_of(tmp_path / "d", tmp_path / str(place))
+            assert [each for each in PARTS if each not in page.sections] == []
+
     def test_a_folder_without_a_dataset_is_refused_in_one_line(self, tmp_path: Path) -> None:
         """Nothing to audit is nothing to show."""
         with pytest.raises(DataError, match="Nothing to audit"):
