@@ -8,7 +8,6 @@ before all of it is written and audited.
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 import time
 from collections.abc import Callable
@@ -17,18 +16,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from spatialsplit.audit import AuditReport
 from spatialsplit.build import progress
 from spatialsplit.build.dropped_rows import dropped_columns, source_lines
+from spatialsplit.build.entries import draw_entry, grid_entry, input_entries, pa_steps, run_entry
 from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, paths_outside
 from spatialsplit.build.outputs import Outputs, write_survey_tables
 from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
 from spatialsplit.build.presence_only import PoOutputs, PoResult, PresenceOnly
 from spatialsplit.build.species import Beside, SpeciesLimits
-from spatialsplit.build.steps import Step
 from spatialsplit.engine import Engine, Threads
 from spatialsplit.errors import RecipeError, SpatialSplitError, TableError
 from spatialsplit.manifest import FORMAT, MANIFEST, is_inside, manifest_text, write_sums
@@ -179,7 +177,7 @@ class _Build:
         source = self._step("audit", lambda: self._audit(manifest), lambda source: progress.audited(source.audit))
         if self.options.report:
             self._step("report", lambda: self._report(source), progress.reported)
-        (self.folder / "run.json").write_text(json.dumps(self._run_entry(), indent=1) + "\n", "utf-8")
+        (self.folder / "run.json").write_text(json.dumps(run_entry(self.clock.seconds), indent=1) + "\n", "utf-8")
         return BuildReport(self.folder, manifest, source.audit, launch, self.clock.seconds, self.problems)
 
     def _make(self) -> tuple[dict[str, Any], Launch]:
@@ -291,7 +289,7 @@ class _Build:
                 "The seed is open, so anybody can derive which test surveys count for the private leaderboard. "
                 "Use seed_env to keep it secret."
             )
-        steps = [*_pa_steps(inputs, split), *(po.steps() if inputs.po is not None else []), *vocabulary.steps()]
+        steps = [*pa_steps(inputs, split), *(po.steps() if inputs.po is not None else []), *vocabulary.steps()]
         return {
             "format": FORMAT,
             "spatialsplit": version("spatialsplit"),
@@ -300,9 +298,9 @@ class _Build:
             "recipe_sha256": self.recipe.sha256(),
             "seed": self.recipe.seed_entry(),
             "layout": self.recipe.output.layout,
-            "inputs": _input_entries(inputs),
-            "grid": _grid_entry(split),
-            "draw": _draw_entry(self.recipe, split, self.seed),
+            "inputs": input_entries(inputs),
+            "grid": grid_entry(split),
+            "draw": draw_entry(self.recipe, split, self.seed),
             "steps": [step.entry() for step in steps],
             "warnings": self.warnings,
             "outputs": self.out.entries(),
@@ -328,7 +326,7 @@ class _Build:
     def _report(self, source: Source) -> bool:
         """Write the report; a picture that cannot be drawn is no reason to lose a dataset that has passed its audit."""
         try:
-            write_report_of(replace(source, run=self._run_entry()), self.folder / REPORT)
+            write_report_of(replace(source, run=run_entry(self.clock.seconds)), self.folder / REPORT)
         except Exception as error:
             (self.folder / REPORT).unlink(missing_ok=True)
             self.problems.append(
@@ -339,24 +337,6 @@ class _Build:
     def _seal(self, manifest: dict[str, Any]) -> None:
         (self.folder / MANIFEST).write_text(manifest_text(manifest), "utf-8", newline="\n")
         write_sums(self.folder, self.out.known_sums())
-
-    def _run_entry(self) -> dict[str, Any]:
-        """Say what differs between equal builds: when, with what, how long."""
-        libraries = ("numpy", "scipy", "pyarrow", "pyproj", "pandas", "matplotlib")
-        return {
-            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "libraries": {name: version(name) for name in libraries},
-            "proj": _proj_version(),
-            "seconds": dict(self.clock.seconds),
-        }
-
-
-def _proj_version() -> str:
-    import pyproj
-
-    return str(pyproj.proj_version_str)
 
 
 def _beside(split: Split, seed: str) -> Beside:
@@ -387,49 +367,3 @@ def _filter_of(recipe: Recipe, split: Split) -> tuple[PoFilter, list[Any]]:
         ]
         quadrats = DrawnQuadrats("in_test_quadrat", split.rules.grid, frozenset(drawn))
     return PoFilter(holdouts, recipe.po_filter.radius_m, quadrats), ids
-
-
-def _pa_steps(inputs: OpenInputs, split: Split) -> list[Step]:
-    surveys = inputs.surveys
-    n_read = inputs.pa.n_in
-    read = Step("read_pa", n_read, inputs.pa.dropped_counts)
-    grouped = Step("surveys", read.n_kept, surveys.dropped_counts)
-    n_empty_dropped = int(np.count_nonzero(split.subset == "empty_in_holdout"))
-    return [read, grouped, Step("empty_surveys", len(surveys), {"empty_in_holdout": n_empty_dropped})]
-
-
-def _input_entries(inputs: OpenInputs) -> list[dict[str, Any]]:
-    return [
-        {"role": role, "name": file.name, "sha256": file.sha256, "bytes": file.n_bytes, "rows": file.n_rows}
-        for role, source in inputs.sources().items()
-        for file in source.files
-    ]
-
-
-def _grid_entry(split: Split) -> dict[str, Any]:
-    grid, table = split.rules.grid, split.quadrats
-    occupied = int(np.count_nonzero(table.n_surveys > table.n_empty))
-    return {
-        "preset": grid.preset,
-        "crs": grid.crs,
-        "size_m": grid.size_m,
-        "origin": list(grid.origin),
-        "quadrats": len(table.labels),
-        "occupied": occupied,
-    }
-
-
-def _draw_entry(recipe: Recipe, split: Split, seed: str) -> dict[str, Any]:
-    draw, attempt = recipe.draw, split.attempt
-    return {
-        "method": draw.method,
-        "share_of": draw.share_of,
-        "strata": draw.strata,
-        "remainder": draw.remainder,
-        "assignment": {"quadrats": draw.quadrats, "extend": draw.extend},
-        "attempt": attempt.attempt if attempt else None,
-        "objective": round(attempt.objectives[attempt.attempt - 1], 9) if attempt else None,
-        "seed_suffix": split.draw.seed.removeprefix(seed),
-        "holdouts": [vars(holdout) for holdout in split.draw.holdouts],
-        "public_share": recipe.evaluation.public_share,
-    }
