@@ -124,6 +124,8 @@ class TestRowsWithoutAPlace:
         points = write_csv(tmp_path / "p.csv", "lon,lat,n", self.ROWS[3:] * 3)
         said = run("quadrats", points, "--grid", "glc2022", "--out", tmp_path / "q.csv", code=1)
         assert "Coordinate outside its CRS or the grid in 3 of 6 rows of p.csv (first: line 2: lon 3.87 lat" in said
+        words = ("--seed", "s", "--holdout", "test=0.5", "--out", tmp_path / "d.csv")
+        assert "in 3 of 6 rows of p.csv" in run("draw", points, "--grid", "glc2022", *words, code=1)
 
     def test_all_batches_are_counted(self, tmp_path: Path) -> None:
         """A file that is read in several pieces, faults in each."""

@@ -17,6 +17,7 @@ from spatialsplit.occurrences import RecordReader
 from spatialsplit.occurrences.cells import cell_texts
 from spatialsplit.publishing import new_files
 from spatialsplit.quadrats import Grid
+from spatialsplit.steps.locating import located
 from spatialsplit.steps.passing import Reading, as_they_are, check_outputs, position_of, refuse_column, refuse_faults
 from spatialsplit.tables import (
     Batch,
@@ -130,13 +131,10 @@ class _labeller:
                 np.count_nonzero(pc.not_equal(labels, "").to_numpy(zero_copy_only=False))
             )
             return labels
-        checked = self._reader.check(batch)
+        checked, cells = located(self._reader, batch, self._grid)
         if self._counting:
             self._reader.tally(checked)
-        if not checked.fine.all():
-            return pa.array([""] * len(checked.reasons))
-        quadrats = self._grid.assign(checked.places.lon, checked.places.lat)
-        return pa.array(quadrats.labels, pa.string()).take(pa.array(quadrats.codes))
+        return cells[-1] if cells is not None else pa.array([""] * len(checked.reasons))
 
     def finish(self) -> None:
         """Refuse rows without a quadrat."""

@@ -62,12 +62,7 @@ def add_quadrats(
 
     def work(batch: Batch) -> tuple[CheckedBatch, list[pa.Array] | None, int]:
         """Check and label the rows of a batch, in any thread."""
-        checked = reader.check(batch)
-        try:
-            cells = _labelled(checked, grid, keep_unassigned=keep_unassigned)
-        except DataError:  # some are nowhere in the grid: that is a reason like others, to be counted in all batches
-            checked = reader.check(batch, mark_unprojectable(grid.project))
-            cells = _labelled(checked, grid, keep_unassigned=keep_unassigned)
+        checked, cells = located(reader, batch, grid, keep_unassigned=keep_unassigned)
         fine = checked.fine
         return checked, cells, grid.count_outside(checked.places.lon[fine], checked.places.lat[fine]) if cells else 0
 
@@ -79,6 +74,21 @@ def add_quadrats(
                 writer.write(cells)
         refuse_faults(reader, PLACELESS if keep_unassigned else ())
     return [*_unassigned(reader), *grid.warnings(n_outside, reader.faults.n_rows), *reader.warnings()]
+
+
+def located(
+    reader: RecordReader, batch: Batch, grid: Grid, *, keep_unassigned: bool = False
+) -> tuple[CheckedBatch, list[pa.Array] | None]:
+    """Check the rows of a batch and give their cells with their quadrats; no cells where a faulty row is not kept.
+
+    Rows that are nowhere in the grid have a reason like others, so that they are counted in all batches.
+    """
+    checked = reader.check(batch)
+    try:
+        return checked, _labelled(checked, grid, keep_unassigned=keep_unassigned)
+    except DataError:
+        checked = reader.check(batch, mark_unprojectable(grid.project))
+        return checked, _labelled(checked, grid, keep_unassigned=keep_unassigned)
 
 
 def _labelled(checked: CheckedBatch, grid: Grid, *, keep_unassigned: bool) -> list[pa.Array] | None:
