@@ -22,7 +22,8 @@ from spatialsplit.occurrences.cells import Distinct, cell_texts, judge_key
 from spatialsplit.occurrences.cleaning import COLUMN_OF
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
 from spatialsplit.occurrences.dates import Days, read_days
-from spatialsplit.occurrences.faults import CODES, REASONS, WHAT, Faults, first_of
+from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
+from spatialsplit.occurrences.remarks import warning_of
 from spatialsplit.occurrences.rules import LOOKS, CheckedBatch, Codes, RecordRules, Tally
 from spatialsplit.tables import Batch, OutputColumn, TableInput
 from spatialsplit.tables.writing import is_cell
@@ -300,7 +301,7 @@ class RecordReader:
     def warnings(self) -> list[str]:
         """Say what looks odd but was used as it is, a line each."""
         lines = [
-            _warning(name).format(n=f"{count:,}", where=self.source.name)
+            warning_of(name).format(n=f"{count:,}", where=self.source.name)
             for name, count in sorted(self.suspicions.items())
         ]
         if is_ballpark(self.rules.crs):
@@ -309,32 +310,6 @@ class RecordReader:
                 f"{self.source.name} may be off by hundreds of metres. Give the CRS with its datum."
             )
         return lines
-
-
-WARNINGS = {
-    "zero_zero": "{n} rows of {where} lie at longitude 0, latitude 0. Such coordinates are often missing ones.",
-    "date_not_iso": "{n} dates of {where} are no ISO day (2021-05-31) and were not compared with dayOfYear.",
-    "date_no_single_day": ("{n} dates of {where} are a month, a year or a range of days, and tell no dayOfYear."),
-    "uncertainty_over_radius": "{n} rows of {where} have a geoUncertaintyInM larger than the radius of the filter.",
-    "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
-    "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
-    "surveys_in_two_files": (
-        "{n} surveys of {where} stand in more than one file. Two releases may give one id to different surveys: make "
-        "sure that they are the same."
-    ),
-    "swapped_axes": (
-        "{n} rows of {where} lie outside the area of use of the grid's CRS but would lie inside with longitude and "
-        "latitude exchanged. Check the columns."
-    ),
-}
-"""For each suspicion, what is said of it."""
-
-
-def _warning(name: str) -> str:
-    """Give what is said of a suspicion, or of a reason whose rows are only flagged."""
-    if name in WARNINGS:
-        return WARNINGS[name]
-    return f"{{n}} rows of {{where}} are flagged and used: {WHAT[name][0].lower()} ({name})."
 
 
 def derived_keys(header: Sequence[str], rules: RecordRules) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Read tables of any size in Arrow batches: CSV (also packed) as text, Parquet and points with their types.
 
 A CSV is never guessed at: every cell stays the text that the file holds, an empty cell is empty text. The input's bytes
-are hashed while they are read, so a manifest names exactly what was used. How one file is read stands in `csv_files`,
-`archives` and `parquet_files`.
+are hashed while they are read, so a manifest names exactly what was used. What kind of table a path is stands in
+`opening`; how one file is read in `csv_files`, `archives`, `points` and `parquet_files`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.tables.archives import META, open_folder, open_zip
-from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.files import BATCH_BYTES, BATCH_ROWS, Dialect, TableFile
 from spatialsplit.tables.holding import WHOLE_SHARE, held
-from spatialsplit.tables.packing import ZIP
-from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, is_parquet, parquet_facts
-from spatialsplit.tables.points import GeoPackageFile, is_geopackage, open_parquet
-
-FOREIGN = {
-    b"SQLi": "a database",
-    b"%PDF": "a PDF document",
-    b"\xfd7zX": "an xz archive",
-}
-"""How files begin that are often given for a table and are none."""
+from spatialsplit.tables.opening import open_tables
+from spatialsplit.tables.parquet_files import FileFacts, ParquetFile, parquet_facts
 
 
 @dataclass(frozen=True)
@@ -108,7 +98,7 @@ class TableInput:
         problems: list[str] = []
         for path in (Path(path) for path in listed):
             try:
-                self.files.extend(_open(each, dialect or Dialect()) for each in _expand(path))
+                self.files.extend(open_tables(path, dialect or Dialect()))
             except DataError as error:
                 problems.extend(error.problems)
             except OSError as error:
@@ -264,57 +254,8 @@ def read_table(paths: Path | str | Sequence[Path | str], dialect: Dialect | None
     return pa.Table.from_batches(batches).rename_columns(source.header)
 
 
-def _open(path: Path, dialect: Dialect) -> TableFile:
-    if path.is_dir():
-        return open_folder(path, dialect)
-    start = _start(path)
-    if is_parquet(start) or path.suffix == ".parquet":
-        return open_parquet(path, dialect)
-    if is_geopackage(path):
-        return GeoPackageFile(path, dialect)
-    if start == ZIP:
-        return open_zip(path, dialect)
-    if start in FOREIGN:
-        raise DataError(
-            f"{path.name} is {FOREIGN[start]}. A table is CSV (also gz, bz2, zip) or Parquet. Unpack it, or save "
-            "the table as CSV."
-        )
-    return CsvFile(path, dialect)
-
-
 def _no_rows(file: TableFile) -> str:
     return f"{file.name} has a header but no rows. A table needs at least one. Check how the file was made."
-
-
-def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(4)
-
-
-def _expand(path: Path) -> list[Path]:
-    """Give the tables that a path means: itself, or the Parquet files of a folder in the order of their names."""
-    if (path / META).is_file():
-        return [path]
-    if path.is_dir():
-        files = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
-        parquet = [each for each in files if each.suffix == ".parquet" or is_parquet(_start(each))]
-        if not parquet:
-            raise DataError(
-                f"{path.name} is a folder without Parquet files and without the meta.xml of a Darwin Core archive. An "
-                "input is a file, or a folder of either kind. Name the file."
-            )
-        return parquet
-    if not path.exists():
-        near = (
-            sorted(each.name for each in path.parent.glob("*") if each.is_file() and each.name[:1] != ".")
-            if path.parent.is_dir()
-            else []
-        )
-        beside = f" Beside it lie: {first_few(near)}." if near else ""
-        raise DataError(
-            f"There is no file {path}.{beside} Correct the path; a recipe's paths count from the recipe's folder."
-        )
-    return [path]
 
 
 def _stat(parts: Sequence[Path]) -> tuple[int, tuple[int, ...]]:
