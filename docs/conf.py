@@ -40,4 +40,5 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses from a file:// address
 html_theme_options = {"footer_icons": [], "navigation_with_keys": True}

@@ -15,6 +15,7 @@ import pytest
 
 import spatialsplit
 from spatialsplit.cli import COMMANDS, cli
+from tests.browsers import open_browser
 from tests.doc_world import REPOSITORY
 
 FETCHED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("video", "src")}
@@ -146,3 +147,20 @@ def test_links_between_files_of_the_repository_hold(page: Path) -> None:
         if urlsplit(link).netloc or not path or {"tutorial", "generated"} & set(Path(path).parts):
             continue
         assert (page.parent / path).exists(), f"{page.name}: {link}"
+
+
+def test_a_browser_asks_nobody_and_finds_what_is_searched(site: Path) -> None:
+    """In Chromium, from a file:// address: no error, no request to a host, and the search knows Brazil."""
+    asked: list[str] = []
+    errors: list[str] = []
+    with open_browser() as browser:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        for name in ("index.html", "generated/commands.html", "tutorial/2-block-size.html", "generated/api/plots.html"):
+            page.goto((site / name).as_uri())
+        page.goto(f"{(site / 'search.html').as_uri()}?q=Brazil")
+        page.locator("#search-results a", has_text="My data is in Brazil").first.wait_for()
+    assert errors == []
+    assert {urlsplit(address).scheme for address in asked} <= {"file", "data"}
