@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from spatialsplit.occurrences import DROPPABLE
 from spatialsplit.recipe import Recipe
+from spatialsplit.recipe.cleaning import CleanSection
 
 PAGE = Path(__file__).with_name("recipe.md")
 BEGIN = "<!-- keys: written by python -m docs.recipe_keys, from spatialsplit/recipe -->"
@@ -60,7 +61,7 @@ def _rows(model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if _section_of(field.annotation) is not None:
             continue
-        if name in DROPPABLE:
+        if model is CleanSection and name in DROPPABLE:  # [about] has a licence, too
             if not reasons_told:
                 yield ANY_REASON
             reasons_told = True
