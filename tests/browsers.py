@@ -65,7 +65,7 @@ class Opened:
 
     def column(self, table: str, column: int) -> list[str]:
         """Give the cells of one column of a table, from top to bottom."""
-        rows = self.page.locator(f"{table} tbody tr")
+        rows = self.page.locator(f"{table} >> tbody tr")
         cells: list[str] = rows.evaluate_all(f"rows => rows.map((row) => row.cells[{column}].innerText.trim())")
         return cells
 

@@ -101,9 +101,13 @@ class TestTheMap:
     def test_a_tap_on_a_phone_tells_the_quadrat(self, open_page: OpenPage, built: BuildReport) -> None:
         """A finger is wider than a quadrat, and still one is told."""
         opened = open_page(width=390, has_touch=True, is_mobile=True)
-        left, top = pixel_of(opened, 10)
-        opened.page.locator("#map-canvas").tap(position={"x": left, "y": top})
+        data = map_data(opened.page.content())
+        outermost = data["column"].index(min(data["column"]))
+        left, top = pixel_of(opened, outermost)
+        opened.page.locator("#map-canvas").tap(position={"x": left - 8, "y": top})
         assert "CRS3035RES5000m" in opened.answer()
+        opened.page.locator("#map-canvas").tap(position={"x": left, "y": 2})
+        assert "No quadrat with a survey is here" in opened.answer()
 
     def test_the_counts_of_removed_records_add_up(self, open_page: OpenPage, built: BuildReport) -> None:
         """What the map says of its quadrats, one by one, is what the filter removed in them."""
@@ -182,6 +186,7 @@ class TestTables:
         for order, sign in (("ascending", 1), ("descending", -1)):
             head.get_by_role("button").click()
             numbers = [int(cell.replace(",", "")) for cell in opened.column("#dropped .scroll >> nth=0", 2)]
+            assert len(numbers) == 7
             assert numbers == sorted(numbers, key=lambda number: sign * number)
             assert head.get_attribute("aria-sort") == order
 
