@@ -6,6 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
@@ -42,3 +44,8 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it would fetch pages, which a browser refuses from a file:// address
 html_theme_options = {"footer_icons": [], "navigation_with_keys": True}
+
+
+def setup(app: Sphinx) -> None:
+    """Remove the copies of the notebooks' outputs that are left beside the site."""
+    app.connect("build-finished", lambda app, error: shutil.rmtree(Path(app.outdir).parent / "jupyter_execute", True))

@@ -75,6 +75,7 @@ def test_every_help_has_an_example_to_copy(name: str) -> None:
     assert all(f"spatialsplit {name.split()[0]}" in example for example in examples)
 
 
+@pytest.mark.slow
 def test_the_examples_of_all_helps_run(world: Path) -> None:
     """In their order, in a folder with a flora, its dataset and the tables they name."""
     for copy in ("dataset-v1", "dataset-v2"):
@@ -82,6 +83,7 @@ def test_the_examples_of_all_helps_run(world: Path) -> None:
     shutil.rmtree(world / "dataset")
     examples = dict.fromkeys(example for text in help_texts().values() for example in EXAMPLE.findall(text))
     runnable = [line.replace("~/.config/fish/completions", ".") for line in examples if "zsh" not in line]
+    runnable = [line.replace("baseline random-forest", "baseline random-forest --trees 5") for line in runnable]
     runnable = [line.replace("--surveys 4000 --po 100000", "--surveys 100 --po 100 --force") for line in runnable]
     done = run_shell("\n".join(f"{line} >/dev/null" for line in runnable), world)
     assert done.returncode == 0, done.stderr
