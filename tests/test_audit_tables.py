@@ -6,12 +6,14 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import spatialsplit
 from spatialsplit.audit import audit_tables
 from spatialsplit.audit.grids import Grid, named_grid
 from spatialsplit.cli.auditing import audit
@@ -104,6 +106,20 @@ def test_an_honest_foreign_split_passes_what_can_be_checked(tmp_path: Path) -> N
     ]  # fmt: skip
     assert all(check.detail for check in report.checks)
     assert report.facts["species"]["train"] == 40
+
+
+@pytest.mark.parametrize("grid", [GRID, spatialsplit.Grid(GRID.crs, int(GRID.size_m), (0, 0))])
+def test_a_grid_may_be_the_one_that_the_library_makes(grid: Any, tmp_path: Path) -> None:
+    """Its CRS, size and origin are taken, and none of its code."""
+    assert audit_tables(foreign(tmp_path), grid=grid).facts["grid"] == f"{GRID.crs} {GRID.size_m:g}"
+
+
+@pytest.mark.parametrize("grid", ["glc2022", spatialsplit.grid_named("glc2022")])
+def test_a_grid_may_be_named(grid: Any, tmp_path: Path) -> None:
+    """As on the command line; an unknown name is an error that lists the known ones."""
+    assert str(audit_tables(foreign(tmp_path), grid=grid).facts["grid"]).startswith("glc2022")
+    with pytest.raises(DataError, match=r"Unknown grid 'glc1999'. Known: glc2022"):
+        audit_tables(foreign(tmp_path), grid="glc1999")
 
 
 def test_what_was_not_given_is_said_and_not_guessed(tmp_path: Path) -> None:

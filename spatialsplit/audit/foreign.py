@@ -7,26 +7,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pandas as pd
 
 from spatialsplit.audit.checks import audit
 from spatialsplit.audit.evidence import Evidence, Promise
 from spatialsplit.audit.grid_search import find_grid
-from spatialsplit.audit.grids import Grid, projection
+from spatialsplit.audit.grids import Grid, named_grid, projection
 from spatialsplit.audit.report import AuditReport
 from spatialsplit.audit.survey_rows import joined_rows, no_rows, survey_rows
 from spatialsplit.audit.tables import Table, Unreadable, open_table
 from spatialsplit.errors import DataError, shown
 
 _SURVEY_KEYS = ("patchID", "dayOfYear")
+
+
+class Squares(Protocol):
+    """What the audit takes of a grid that was made elsewhere: numbers, and none of its code."""
+
+    @property
+    def crs(self) -> str:
+        """The projected CRS."""
+
+    @property
+    def size_m(self) -> float:
+        """The side of a quadrat in metres."""
+
+    @property
+    def origin(self) -> tuple[float, float]:
+        """A corner of a quadrat, easting first."""
+
+
 Paths = str | Path | Sequence[str | Path]
 
 
 def audit_tables(
     tables: Mapping[str, Paths],
     *,
-    grid: Grid | None = None,
+    grid: Grid | Squares | str | None = None,
     radius_m: float | None = None,
     search_grid: bool = False,
 ) -> AuditReport:
@@ -37,8 +56,8 @@ def audit_tables(
     tables : mapping
         `train`, `val`, `test`, `po` → a path or several. A file with a column `subset` may be given once, as
         `train`, for all the subsets that it holds.
-    grid : Grid, optional
-        The quadrats that were drawn, if they are known.
+    grid : spatialsplit.Grid or str, optional
+        The quadrats that were drawn, if they are known; or the name of a preset.
     radius_m : float, optional
         No presence-only record should be this near to a test survey, or nearer.
     search_grid : bool
@@ -55,13 +74,13 @@ def audit_tables(
         A file that is not there or is no table, a role that is unknown, or a table without coordinates.
     """
     opened = _opened(tables)
-    _check_grid(grid)
+    quadrats = _read_grid(grid)
     rows = _rows(opened)
     if "po" not in opened:
         _refuse_one_side(rows)
     promise = Promise(
         keys=_SURVEY_KEYS,
-        grid=grid,
+        grid=quadrats,
         radius_m=radius_m,
         no_grid="no grid was given (--crs and --size, or --grid; --find-grid looks for one)",
         no_radius="no radius was given (--radius)",
@@ -125,13 +144,18 @@ def _without_place(table: Table) -> list[str]:
     ]
 
 
-def _check_grid(grid: Grid | None) -> None:
-    if grid is None or grid.crs is None:
-        return
+def _read_grid(grid: Grid | Squares | str | None) -> Grid | None:
+    """Give the audit's own grid for what is said of one: its CRS, size and origin, or its name."""
+    if grid is None:
+        return None
     try:
-        projection(grid.crs)
+        name = grid if isinstance(grid, str) else getattr(grid, "preset", None)
+        own = named_grid(name) if name is not None else Grid(grid.crs, grid.size_m, grid.origin)  # type: ignore[union-attr]
+        if own.crs is not None:
+            projection(own.crs)
     except ValueError as error:
         raise DataError(str(error)) from None
+    return own
 
 
 def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:
