@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import zipfile
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 
 from spatialsplit.errors import DataError
 from spatialsplit.occurrences import RecordRules, SpeciesReader, read_presence_absence
-from spatialsplit.tables import Batch, TableInput, held, holding, packing, read_table
+from spatialsplit.tables import Batch, TableInput, held, holding, packing, read_table, streams
 from spatialsplit.tables.holding import memory_bytes
+from spatialsplit.tables.streams import CountedLines
 from tests.test_archives import meta_table, put_zip, rows_of, said
 
 ROWS = b"a,b\n" + b"1,2\n" * 50_000
@@ -106,3 +108,31 @@ class TestHolding:
         monkeypatch.setattr(holding, "LIMITS", ())
         monkeypatch.delattr("os.sysconf")
         assert memory_bytes() == 8 << 30
+
+
+class TestReadingAhead:
+    """A parser reads ahead in a thread of its own."""
+
+    def test_a_stopped_stream_gives_nothing_more(self) -> None:
+        """What was read before stays counted; who asks again gets the end."""
+        stream = CountedLines(io.BytesIO(b"a\nb\nc\n"))
+        assert stream.read(4) == b"a\nb\n"
+        stream.stop()
+        assert stream.read(4) == b""
+        assert stream.n_lines == 2
+
+    def test_at_its_end_nobody_is_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(streams, "LONGEST_WAIT_S", 60)
+        stream = CountedLines(io.BytesIO(b"a\n"))
+        while stream.read(4):
+            pass
+        stream.stop()
+
+    def test_a_table_that_is_left_is_not_read_on(self, tmp_path: Path) -> None:
+        """After a fault, or when somebody has seen enough."""
+        (tmp_path / "t.csv").write_bytes(ROWS * 20)
+        source = TableInput(tmp_path / "t.csv", batch_bytes=1_000)
+        batches = source.batches()
+        next(batches)
+        batches.close()  # type: ignore[attr-defined]  # it is a generator
+        assert source.files[0].n_rows == 0

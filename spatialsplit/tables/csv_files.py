@@ -142,6 +142,7 @@ class CsvFile(TableFile):
         except pa.ArrowInvalid as error:
             raise DataError(self._unparsable(error, batch_bytes)) from None
         finally:
+            counted.stop()
             raw.close()
         if ragged.n_rows:
             raise DataError(self._ragged(ragged.n_rows))

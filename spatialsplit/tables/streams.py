@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 BLOCK_BYTES = 1 << 23
+
+LONGEST_WAIT_S = 0.2
+"""A thread that reads ahead asks again at once; one that is far enough ahead does not ask at all."""
 
 
 class HashedInput(io.RawIOBase):
@@ -62,14 +66,23 @@ class CountedLines(io.RawIOBase):
         self._pairs = 0
         self._last = b"\n"
         self._tail = b""
+        self._stopped = False
+        self._ended = threading.Event()
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
+    def stop(self) -> None:
+        """Give no more bytes, and wait for a thread that reads ahead: it must not run when Python itself ends."""
+        self._stopped = True
+        self._ended.wait(LONGEST_WAIT_S)
+
     def read(self, size: int | None = -1) -> bytes:
         """Read some bytes and count their line breaks."""
-        block: bytes = self._stream.read(-1 if size is None else size)
+        block: bytes = b"" if self._stopped else self._stream.read(-1 if size is None else size)
+        if not block:
+            self._ended.set()
         self._breaks += block.count(b"\n")
         if b"\r" in block or self._last == b"\r":
             self._returns += block.count(b"\r")
