@@ -245,4 +245,11 @@ def test_the_resolved_recipe_names_no_folder_of_a_machine() -> None:
     """Absolute paths are their last part; equal recipes have equal hashes, others do not."""
     absolute = recipe_of(inputs=pa_of(path=["/home/somebody/pa.csv", "more/pb.csv"]))
     assert absolute.resolved()["inputs"]["pa"]["path"] == ["pa.csv", "more/pb.csv"]
+    clean = {"near_centroid": "drop", "outside_area": "drop", "centroids": "/data/c.csv", "area": "a/b.gpkg"}
+    files = recipe_of(draw={"extend": "/home/somebody/old.csv"}, clean=clean).resolved()
+    assert (files["draw"]["extend"], files["clean"]["centroids"], files["clean"]["area"]) == (
+        "old.csv",
+        "c.csv",
+        "a/b.gpkg",
+    )
     assert recipe_of().sha256() == recipe_of(quadrats={"size_m": 5000}).sha256() != absolute.sha256()

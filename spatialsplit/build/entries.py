@@ -51,13 +51,13 @@ def grid_entry(split: Split) -> dict[str, Any]:
 
 def draw_entry(recipe: Recipe, split: Split, seed: str) -> dict[str, Any]:
     """Describe the draw: its rules, what each holdout took, and the attempt that was kept."""
-    draw, attempt = recipe.draw, split.attempt
+    draw, attempt, resolved = recipe.draw, split.attempt, recipe.resolved()["draw"]
     return {
         "method": draw.method,
         "share_of": draw.share_of,
         "strata": draw.strata,
         "remainder": draw.remainder,
-        "assignment": {"quadrats": draw.quadrats, "extend": draw.extend},
+        "assignment": {"quadrats": resolved["quadrats"], "extend": resolved["extend"]},
         "attempt": attempt.attempt if attempt else None,
         "objective": round(attempt.objectives[attempt.attempt - 1], 9) if attempt else None,
         "seed_suffix": split.draw.seed.removeprefix(seed),

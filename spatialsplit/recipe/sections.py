@@ -341,8 +341,11 @@ class Recipe(_Section):
         for table in content["inputs"].values():
             if table is not None:
                 paths = [table["path"]] if isinstance(table["path"], str) else table["path"]
-                table["path"] = [Path(path).name if Path(path).is_absolute() else path for path in paths]
+                table["path"] = [_without_machine(path) for path in paths]
         content["clean"] = self.clean.resolved()
+        for section, key in (("draw", "quadrats"), ("draw", "extend"), ("clean", "centroids"), ("clean", "area")):
+            if content[section].get(key) is not None:
+                content[section][key] = _without_machine(content[section][key])
         grid = self.grid()
         content["quadrats"] = {"grid": grid.preset, "crs": grid.crs, "size_m": grid.size_m, "origin": list(grid.origin)}
         return content
@@ -356,3 +359,8 @@ class Recipe(_Section):
         if self.sealed:
             return {"kind": "sealed", "sha256": commitment(self.secret_seed())}
         return {"kind": "open", "value": self.secret_seed()}
+
+
+def _without_machine(path: str) -> str:
+    """Leave of an absolute path its last part: the folders of a machine are nobody else's business."""
+    return Path(path).name if Path(path).is_absolute() else path
