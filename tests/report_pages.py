@@ -42,6 +42,7 @@ def small(
     more: str = "",
     seed_env: str | None = None,
     column: str = "elevation",
+    holdouts: str = HOLDOUTS,
 ) -> Path:
     """Build a small dataset; its survey tables carry an elevation and a region."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +54,7 @@ def small(
     recipe = write_recipe(
         folder,
         po="po.csv" if po else None,
-        holdouts=HOLDOUTS,
+        holdouts=holdouts,
         more=f"{output}{more}",
         top=f'seed_env = "{seed_env}"' if seed_env else 'seed = "s"',
     )

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from spatialsplit.errors import DataError
 from spatialsplit.manifest import verify_dataset
 from spatialsplit.report import write_report
+from tests.recipes import TEST_HALF, write_csv
 from tests.report_pages import PARTS, PUBLIC_SHARE, Page, everything_in, map_data, small
 
 SECRET = "c0ffee0123456789" * 2
@@ -115,6 +117,24 @@ def test_the_public_page_goes_beside_the_dataset(sealed: Path, tmp_path: Path) -
     written = write_report(tmp_path / "d", public=True)
     assert written == tmp_path / "d_report.html"
     assert verify_dataset(tmp_path / "d") == []
+
+
+def test_without_public_files_there_is_no_public_page(sealed: Path, tmp_path: Path) -> None:
+    """A dataset whose public files were moved away still has the private ones: they must not make the page."""
+    shutil.copytree(sealed, tmp_path / "d", ignore=shutil.ignore_patterns("public"))
+    with pytest.raises(DataError, match="There is no public/ folder in"):
+        write_report(tmp_path / "d", public=True)
+    assert not (tmp_path / "d_report.html").exists()
+
+
+def test_no_folder_of_the_organizers_machine_is_public(tmp_path: Path) -> None:
+    """Of a file that the recipe names by an absolute path the last part stands on the page and in the manifest."""
+    fixed = write_csv(tmp_path / "fixed.csv", "quadratId,subset", ["CRS3035RES5000mN2440000E3965000,test"])
+    folder = small(tmp_path / "d", more=f'[draw]\nquadrats = "{fixed}"\n', holdouts=TEST_HALF)
+    page = write_report(folder, tmp_path / "page.html", public=True).read_text("utf-8")
+    assert "fixed.csv" in page
+    for text in (page, (folder / "manifest.json").read_text("utf-8")):
+        assert str(tmp_path) not in text
 
 
 def test_checks_that_need_private_files_say_what_the_build_found(sealed: Path, tmp_path: Path) -> None:

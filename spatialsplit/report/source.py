@@ -21,6 +21,7 @@ from spatialsplit.audit.evidence import Evidence, gather
 from spatialsplit.audit.published import MANIFEST, Published, read_published
 from spatialsplit.audit.report import AuditReport, CannotRun
 from spatialsplit.audit.tables import Table
+from spatialsplit.errors import DataError
 
 BESIDE = (MANIFEST, "SHA256SUMS", "recipe.toml")
 """What a stranger has beside `public/`; the audit compares them, the page shows of them only the manifest."""
@@ -70,7 +71,7 @@ def open_source(folder: Path, *, public: bool = False) -> Iterator[Source]:
     Raises
     ------
     DataError
-        No such folder, or nothing of a dataset in it.
+        No such folder, or nothing of a dataset in it; a public report is wanted of a folder without public files.
     """
     if public and (folder / "public").is_dir():
         with TemporaryDirectory() as alone:
@@ -78,6 +79,11 @@ def open_source(folder: Path, *, public: bool = False) -> Iterator[Source]:
             yield audited(Path(alone), public=True)
     else:
         source = audited(folder, public=public)
+        if public and not source.published.public_only:
+            raise DataError(
+                f"There is no public/ folder in {folder}. A public report is made from the public files alone. Give "
+                "the dataset that has them, or its public/ folder by itself."
+            )
         yield source if source.public else replace(source, run=read_run(folder))
 
 
