@@ -97,8 +97,8 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
     'a,b'
     """
     wanted = [target for target in targets if target is not None]
-    parts = [_part_of(target) for target in wanted]
     _check_files(wanted)
+    parts = [_part_of(target) for target in wanted]
     try:
         for target in wanted:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -154,9 +154,7 @@ def _is_alive(process: int) -> bool:
 def _check_files(targets: Sequence[Path]) -> None:
     for target in targets:
         if target.is_dir():
-            raise OutputError(
-                f"{target} is a folder. An output is a file that ends in .csv or .parquet. Choose another name."
-            )
+            raise OutputError(f"{target} is a folder. An output is a file. Name one in it, or beside it.")
     if len({os.path.realpath(target) for target in targets}) < len(targets):
         raise OutputError(
             f"Two outputs are one file, {first_few(targets)}. Each needs its own. Choose another name for one."

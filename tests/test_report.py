@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from click.testing import CliRunner
 from spatialsplit.audit import audit_dataset
 from spatialsplit.build import BuildOptions, BuildReport, build_dataset
 from spatialsplit.cli import cli
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, OutputError
 from spatialsplit.manifest import verify_dataset
 from spatialsplit.planting import plant_fault
 from spatialsplit.report import reading, write_report
-from tests.report_pages import HOSTILE, PARTS, Page, in_layout, map_data, small
+from tests.recipes import write_csv, write_recipe
+from tests.report_pages import HOLDOUTS, HOSTILE, PARTS, Page, in_layout, map_data, pa_rows, small
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +225,31 @@ class TestAnyDataset:
         assert HOSTILE in page.sections["species"]
         assert HOSTILE in page.sections["environment"]
 
+    def test_a_seed_with_a_quote_cannot_break_out_of_the_command(self, tmp_path: Path) -> None:
+        """A reader pastes the command into a shell: the seed stays one word of it."""
+        write_csv(tmp_path / "pa.csv", "patchID,dayOfYear,lon,lat,speciesId,elevation,region", pa_rows())
+        recipe = write_recipe(tmp_path, holdouts=HOLDOUTS, top='seed = "it\'s; touch x"')
+        page = Page((build_dataset(recipe, tmp_path / "d").folder / "report.html").read_text("utf-8"))
+        command = next(line for line in page.sections["verify"].splitlines() if line.startswith("printf"))
+        assert shlex.split(command)[:3] == ["printf", "%s", "it's; touch x|test|QUADRAT"]
+
+    def test_a_number_that_no_axis_holds_counts_as_missing(self, tmp_path: Path) -> None:
+        """GIS programs write the largest number there is where they have none."""
+        rows = [row.replace(",0,high", ",-1.7976931348623157e308,high") for row in pa_rows()]
+        write_csv(tmp_path / "pa.csv", "patchID,dayOfYear,lon,lat,speciesId,elevation,region", rows)
+        report = build_dataset(write_recipe(tmp_path, holdouts=HOLDOUTS), tmp_path / "d")
+        page = Page((report.folder / "report.html").read_text("utf-8"))
+        assert report.problems == []
+        assert re.search(r"elevation (train|val|test) \d+ 1 ", page.said("environment"))
+
+    def test_a_persons_own_settings_of_matplotlib_change_no_page(self, built: BuildReport, tmp_path: Path) -> None:
+        """Neither its looks nor where its pictures are: within the page, and not as files beside it."""
+        import matplotlib
+
+        written = write_report(built.folder, tmp_path / "plain.html").read_text("utf-8")
+        with matplotlib.rc_context({"svg.image_inline": False, "savefig.bbox": "tight", "axes.titlesize": 40}):
+            assert write_report(built.folder, tmp_path / "own.html").read_text("utf-8") == written
+
     def test_a_failed_check_is_said_in_colour_and_words(self, built: BuildReport, tmp_path: Path) -> None:
         """The page of a faulty dataset leads with the verdict."""
         plant_fault("near-po", built.folder, tmp_path / "faulty")
@@ -287,6 +314,20 @@ class TestMissingFiles:
             (tmp_path / "d" / "manifest.json").write_text(json.dumps({**manifest, **parts}))
             page = page_of(tmp_path / "d", tmp_path / str(place))
             assert [each for each in PARTS if each not in page.sections] == []
+
+    @pytest.mark.parametrize("value", [None, [], {}])
+    def test_an_entry_of_any_shape_within_the_manifest_gives_a_page(
+        self, value: object, dataset: Path, tmp_path: Path
+    ) -> None:
+        """Also within the lists of steps and checks."""
+        shutil.copytree(dataset, tmp_path / "d")
+        manifest = json.loads((dataset / "manifest.json").read_text())
+        manifest["steps"][4]["dropped"]["near_test"] = value
+        for check, key in zip(manifest["audit"], ("name", "passed") * 7, strict=False):
+            check[key] = value
+        (tmp_path / "d" / "manifest.json").write_text(json.dumps(manifest))
+        page = page_of(tmp_path / "d", tmp_path, public=True)
+        assert [each for each in PARTS if each not in page.sections] == []
 
     def test_a_folder_without_a_dataset_is_refused_in_one_line(self, tmp_path: Path) -> None:
         """Nothing to audit is nothing to show."""
@@ -369,3 +410,10 @@ class TestTheCommand:
         done = CliRunner().invoke(cli, ["report", str(dataset), "--out", str(tmp_path / "new" / "page.html")])
         assert done.exit_code == 0
         assert (tmp_path / "new" / "page.html").is_file()
+
+    @pytest.mark.parametrize("out", ["", ".", "/"])
+    def test_a_folder_is_no_page(self, out: str, dataset: Path) -> None:
+        """Said in one line, also of nothing, which is the folder one is in."""
+        done = CliRunner().invoke(cli, ["report", str(dataset), "--out", out])
+        assert (done.exit_code, type(done.exception)) == (1, OutputError)
+        assert str(done.exception).startswith(f"{out or '.'} is a folder. An output is a file.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,20 @@ class TestQuiet:
         assert len(opened.requests) == 1
         assert "surveys" in opened.answer()
         assert opened.page.locator("img").count() == 0
+
+    def test_the_command_of_a_quadrat_is_whole_whatever_the_seed(
+        self, open_page: OpenPage, built: BuildReport, tmp_path: Path
+    ) -> None:
+        """It is there to be pasted into a shell: a quote in the seed does not end its word."""
+        text = (built.folder / "report.html").read_text("utf-8")
+        seed = f'"seed":"{built.manifest["seed"]["value"]}"'
+        assert text.count(seed) == 1
+        (tmp_path / "page.html").write_text(text.replace(seed, '"seed":"it\'s; touch x"'), "utf-8")
+        opened = open_page(tmp_path / "page.html")
+        opened.page.locator("#map-canvas").press("ArrowRight")
+        words = shlex.split(opened.page.locator("#map-answer code").inner_text())
+        assert words[:2] == ["printf", "%s"]
+        assert words[2].startswith("it's; touch x|test|CRS3035RES5000m")
 
     def test_a_script_that_got_in_would_not_run(self, browser: Any, built: BuildReport, tmp_path: Path) -> None:
         """The policy is the second wall: only the page's own script has the right hash, and no picture is fetched."""

@@ -18,6 +18,9 @@ MOST_COLUMNS = 40
 MOST_KINDS = 12
 """A column of text with more different values than this names things and does not describe them."""
 
+LARGEST = 1e100
+"""A number beyond it is no measurement but a code for a missing one (GIS writes -1.7977e308), and no axis holds it."""
+
 Values = npt.NDArray[np.float64]
 
 
@@ -51,7 +54,7 @@ def balance_of(surveys: Mapping[str, SurveyColumns]) -> Balance:
             if name in rows.column_names
         }
         if _is_numeric(cells):
-            found.numbers[name] = {subset: as_numbers(column) for subset, column in cells.items()}
+            found.numbers[name] = {subset: _measured(column) for subset, column in cells.items()}
         elif (shares := _shares(cells)) is not None:
             found.kinds[name] = shares
     return found
@@ -62,6 +65,11 @@ def _is_numeric(cells: Mapping[str, pa.Array]) -> bool:
     texts = np.concatenate([as_text(column[:2000]) for column in cells.values()])
     filled = pd.Series(texts[texts != ""])
     return len(filled) > 0 and bool(pd.to_numeric(filled, errors="coerce").notna().mean() > 0.98)
+
+
+def _measured(column: pa.Array) -> Values:
+    values = as_numbers(column)
+    return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
 def _shares(cells: Mapping[str, pa.Array]) -> pd.DataFrame | None:

@@ -74,7 +74,9 @@ def picture(
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a person's own settings would change the page, or put its pictures beside it
+        matplotlib.rcParams.update({**STYLE, "svg.hashsalt": name})
         figure = Figure(figsize=inches)
         (width, height), (left, right, below, above) = inches, margins
         box = (left / width, below / height, 1 - (left + right) / width, 1 - (below + above) / height)

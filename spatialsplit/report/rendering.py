@@ -34,7 +34,8 @@ def render(contents: Mapping[str, Any]) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(PARTS), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"n": _number, "length": length, "percent": _percent, "bytes": _bytes, "breaks": _breaks}
+    environment.filters |= {"n": _number, "length": length, "percent": _percent, "bytes": _bytes}
+    environment.filters |= {"breaks": _breaks, "quoted": _quoted}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     return environment
 
@@ -53,6 +54,11 @@ def _percent(share: Any) -> str:
 def _breaks(name: str) -> Any:
     """Let a long name break after its underscores."""
     return Markup(str(escape(name)).replace("_", "_<wbr>"))
+
+
+def _quoted(text: str) -> str:
+    """Let a text stand between the single quotes of a command: a reader will paste it into a shell."""
+    return text.replace("'", "'\\''")
 
 
 def _bytes(count: Any) -> str:

@@ -29,7 +29,7 @@ def checks_of(source: Source) -> list[dict[str, Any]]:
     recorded = {
         entry.get("name"): entry.get("passed")
         for entry in source.said("audit", kind=list, default=[])
-        if isinstance(entry, Mapping)
+        if isinstance(entry, Mapping) and isinstance(entry.get("name"), str) and isinstance(entry.get("passed"), bool)
     }
     rows = []
     for check in source.audit.checks:
@@ -69,7 +69,7 @@ def steps_of(source: Source) -> list[dict[str, Any]]:
         if not isinstance(step, Mapping):
             continue
         words, unit = STEPS.get(str(step.get("step")), (str(step.get("step")), "rows"))
-        dropped = step.get("dropped") or {}
+        dropped = {reason: count for reason, count in (step.get("dropped") or {}).items() if count is not None}
         rows.append(
             {
                 "name": step.get("step"),

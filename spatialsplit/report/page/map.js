@@ -164,7 +164,7 @@ class AskedMap {
     const list = document.createElement("dl");
     for (const [name, value] of facts) list.append(this.element("dt", name), this.element("dd", value));
     const parts = [this.element("h3", view.label(i)), list];
-    if (data.seed) parts.push(this.element("code", `printf '%s' '${data.seed}|test|${view.label(i)}' | sha256sum`));
+    if (data.seed) parts.push(this.element("code", `printf '%s' '${data.seed.replaceAll("'", "'\\''")}|test|${view.label(i)}' | sha256sum`));
     this.answer.replaceChildren(...parts);
   }
 }
