@@ -20,7 +20,7 @@ from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.tables.darwin_core import is_darwin_core
 from spatialsplit.tables.files import BATCH_BYTES, SEPARATORS, TableFile
 from spatialsplit.tables.packing import Packing, packing_of
-from spatialsplit.tables.streams import CountedLines
+from spatialsplit.tables.streams import CountedLines, settle_before_exit
 
 LONGEST_HEADER = 1 << 22
 """Characters of a header that are read: a device or a bomb of zeros has no first line break."""
@@ -140,11 +140,13 @@ class CsvFile(TableFile):
         except DAMAGED as error:
             raise DataError(self._unreadable(error)) from None
         except pa.ArrowInvalid as error:
+            settle_before_exit()
             raise DataError(self._unparsable(error, batch_bytes)) from None
         finally:
             counted.stop()
             raw.close()
         if ragged.n_rows:
+            settle_before_exit()
             raise DataError(self._ragged(ragged.n_rows))
         if self.quoted and "\n" in last_cell and not counted.ends_quoted:
             raise DataError(self._unclosed())

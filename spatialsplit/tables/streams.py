@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import io
 import threading
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,15 @@ class HashedInput(io.RawIOBase):
         """Close the file."""
         self._file.close()
         super().close()
+
+
+@cache
+def settle_before_exit() -> None:
+    """Give the parser's threads a moment when Python ends: they may still free what they read, which needs Python.
+
+    It is for tables that end in a fault: a program that says so is over sooner than those threads.
+    """
+    atexit.register(time.sleep, LONGEST_WAIT_S)
 
 
 class CountedLines(io.RawIOBase):
