@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spatialsplit.build import BuildReport
+from spatialsplit.cli.progress import PARTS, _Bar, _bar
 from spatialsplit.cli.summary import markdown, summary
 
 
@@ -47,6 +48,20 @@ def test_on_a_terminal_each_part_ends_in_its_time_and_counts(flora: Path, tmp_pa
     assert "600 surveys" in parts[0][1]
     assert printed.startswith("Published ")
     assert " s  " not in printed
+    assert "…" not in seen, "The bar is wider than a terminal of 80 columns."
+
+
+def test_a_bar_of_two_billion_rows_fits_80_columns() -> None:
+    """Rows, rate and time left are whole, whatever part is at work."""
+    with _bar() as progress:
+        progress.console.width = 80
+        bar = _Bar(progress, max(PARTS.values(), key=len))
+        bar.rows(2_000_000_000, 0.5)
+        progress.update(bar.task, counted="2,000,000,000 rows, 12,345,678/s")
+        with progress.console.capture() as shown:
+            progress.console.print(progress.make_tasks_table(progress.tasks))
+    assert "2,000,000,000 rows, 12,345,678/s" in shown.get()
+    assert "…" not in shown.get()
 
 
 def test_in_a_pipe_there_is_no_bar_and_no_part(flora: Path, tmp_path: Path) -> None:

@@ -50,12 +50,12 @@ def build_progress() -> Iterator[BuildProgress]:
 
 
 PARTS = {
-    "read": "reading the surveys",
-    "draw": "drawing quadrats",
-    "filter": "presence-only records",
+    "read": "reading",
+    "draw": "drawing",
+    "filter": "filtering",
     "write": "writing",
     "audit": "auditing",
-    "report": "making the report",
+    "report": "reporting",
 }
 
 
@@ -64,23 +64,22 @@ class _Bar:
 
     def __init__(self, progress: Progress, what: str):
         self.progress = progress
-        self.task = progress.add_task(what, total=1.0, rows=0, rate=0.0)
+        self.task = progress.add_task(what, total=1.0, counted="")
 
     def rows(self, rows: int, fraction: float) -> None:
         elapsed = self.progress.tasks[self.task].elapsed or 0.0
-        self.progress.update(
-            self.task, total=1.0, completed=fraction, rows=rows, rate=rows / elapsed if elapsed else 0.0
-        )
+        counted = f"{rows:,} rows, {rows / elapsed if elapsed else 0:,.0f}/s"
+        self.progress.update(self.task, total=1.0, completed=fraction, counted=counted)
 
 
 class _Parts(BuildProgress):
     """A line for each part that is done, and a bar for the one at work."""
 
     def __init__(self, progress: Progress):
-        self.bar = _Bar(progress, "reading the recipe")
+        self.bar = _Bar(progress, "reading recipe")
 
     def step(self, name: str) -> None:
-        self.bar.progress.reset(self.bar.task, total=None, description=PARTS.get(name, name), rows=0, rate=0.0)
+        self.bar.progress.reset(self.bar.task, total=None, description=PARTS.get(name, name), counted="")
 
     def rows(self, rows: int, fraction: float) -> None:
         self.bar.rows(rows, fraction)
@@ -104,8 +103,7 @@ def _bar() -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[rows]:>13,} rows"),
-        TextColumn("{task.fields[rate]:>11,.0f} rows/s"),
+        TextColumn("{task.fields[counted]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
