@@ -155,6 +155,8 @@ def _check_files(targets: Sequence[Path]) -> None:
     for target in targets:
         if target.is_dir():
             raise OutputError(f"{target} is a folder. An output is a file. Name one in it, or beside it.")
+        if (target.exists() and not target.is_file()) or target.parent == Path("/dev"):
+            raise OutputError(f"{target} is a device or a pipe. An output takes the place of a file. Name a file.")
     if len({os.path.realpath(target) for target in targets}) < len(targets):
         raise OutputError(
             f"Two outputs are one file, {first_few(targets)}. Each needs its own. Choose another name for one."

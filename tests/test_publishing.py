@@ -262,6 +262,17 @@ class TestFiles:
         with pytest.raises(OutputError, match=r"out is a folder\. An output is a file"), new_files(tmp_path / "out"):
             pass
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no named pipes on this system.")
+    def test_a_pipe_or_a_device_is_not_replaced_by_a_file(self, tmp_path: Path) -> None:
+        """Whoever may write into /dev would else lose /dev/null for everybody, or the link that standard output is."""
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "null").symlink_to("/dev/null")
+        for target in (tmp_path / "pipe", tmp_path / "null", Path("/dev/no such device")):
+            with pytest.raises(OutputError, match="is a device or a pipe"), new_files(target) as (part,):
+                part.write_text("")
+        assert (tmp_path / "pipe").is_fifo()
+        assert (tmp_path / "null").is_symlink()
+
     def test_one_file_for_two_outputs_is_refused(self, tmp_path: Path) -> None:
         """However it is spelled."""
         (tmp_path / "link").symlink_to(tmp_path)
