@@ -146,6 +146,13 @@ class TestCurves:
         axes.figure.canvas.draw()
         assert axes.get_legend() is None
 
+    def test_few_records_and_species_are_counted_in_whole_numbers(self, axes: Any) -> None:
+        """There is no half of one."""
+        ss.plot_removal_distances(axes, [20.0, 120.0, 299.0], radius_m=300)
+        assert all(float(tick).is_integer() for tick in axes.get_yticks())
+        counts = ss.plot_counts(Figure().subplots(), {"train": 2, "test": 1}, label="species")
+        assert all(float(tick).is_integer() for tick in counts.get_xticks())
+
     def test_names_are_never_read_as_formulas(self, axes: Any) -> None:
         """A column or subset may be called anything."""
         ss.plot_balance(axes, {"$\\frac$": [1.0, 2.0]}, label="$\\sqrt$ & <b>")

@@ -63,6 +63,12 @@ class TestQuiet:
         assert opened.requests[0].startswith("file://")
         assert opened.page.evaluate("document.documentElement.scrollWidth") == width
 
+    def test_a_hash_makes_no_tower_on_a_phone(self, open_page: OpenPage) -> None:
+        """In the tables of files it breaks into a few lines and not into dozens."""
+        rows = open_page(width=390).page.locator("#recipe table tr")
+        assert rows.count() > 10
+        assert max(rows.evaluate_all("rows => rows.map((row) => row.offsetHeight)")) < 70
+
     def test_a_name_that_is_a_script_does_not_run(self, open_page: OpenPage, tmp_path: Path) -> None:
         """Neither as the page opens nor as the map answers."""
         quoted = HOSTILE.replace('"', '""').replace("{", "{{").replace("}", "}}")

@@ -119,6 +119,7 @@ def plot_removal_distances(axes: Any, metres: Numbers, *, radius_m: float | None
     reach = max(float(found.max(initial=0.0)), radius_m or 0.0) or 1.0
     heights, edges = np.histogram(found, bins=20, range=(0, reach))
     axes.bar(edges[:-1], heights, np.diff(edges) * 0.92, align="edge", color=look_of("removed").colour)
+    axes.yaxis.get_major_locator().set_params(integer=True)
     if radius_m is not None:
         axes.axvline(radius_m, color=PALE, linestyle="--", linewidth=1.2)
         axes.set_title(f"dashed: the radius, {radius_m:g} m", fontsize="small", loc="right")

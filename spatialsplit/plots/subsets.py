@@ -40,6 +40,7 @@ def plot_counts(axes: Any, counts: Mapping[str, float], *, label: str) -> Any:
     axes.set_yticks(range(len(names)), [words_of(name) for name in names], parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.15)
+    axes.xaxis.get_major_locator().set_params(integer=all(float(value).is_integer() for value in values))
     tidy(axes, xlabel=label)
     axes.grid(False, axis="y")
     return axes
