@@ -82,9 +82,37 @@ class TestPlotSplit:
         with pytest.raises(ss.DataError, match=r"There is no quadrats.csv in .* give \(lon, lat, subset\)"):
             ss.plot_split(tmp_path, axes)
 
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            (([1.0, 2.0], [3.0, 4.0], ["train"]), "lon, lat and subset have 2, 2 and 1 values"),
+            (([1.0], [3.0]), "A map cannot be drawn of a tuple"),
+            ({"lon": [1.0]}, "A map cannot be drawn of a dict"),
+            (None, "A map cannot be drawn of a NoneType"),
+        ],
+    )
+    def test_what_is_no_split_is_told(self, given: Any, said: str, axes: Any) -> None:
+        """In a line that says what to give."""
+        with pytest.raises(ss.DataError, match=said):
+            ss.plot_split(given, axes)
+
+    def test_points_without_a_place_are_no_error(self, axes: Any) -> None:
+        """The legend counts them all the same."""
+        texts = ss.plot_split(([np.nan], [np.nan], ["test"]), axes).get_legend().get_texts()
+        axes.figure.canvas.draw()
+        assert [text.get_text() for text in texts] == ["test (1)"]
+
 
 class TestTheMap:
     """Squares in their places."""
+
+    def test_no_quadrat_is_an_empty_map_and_many_subsets_are_no_error(self, axes: Any) -> None:
+        """Leave-one-out over quadrats has as many subsets as quadrats."""
+        corners = np.array([[5_000 * column, 0] for column in range(300)])
+        ss.plot_quadrats(axes, corners[:0], np.array([], dtype=str), 5_000)
+        assert axes.get_legend() is None
+        image, names = square_picture(corners, np.array([f"fold {column}" for column in range(300)]), 5_000)
+        assert image.max() == len(names) == 300
 
     def test_each_quadrat_is_one_square_of_its_subset(self) -> None:
         """North is up, east is right."""

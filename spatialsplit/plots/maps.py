@@ -45,7 +45,7 @@ def plot_split(what: Path | str | Split | tuple[Any, Any, Any], axes: Any = None
     Raises
     ------
     DataError
-        The folder has no `quadrats.csv`.
+        The folder has no `quadrats.csv`; coordinates and subsets are not equally many; something else was given.
 
     Examples
     --------
@@ -54,16 +54,18 @@ def plot_split(what: Path | str | Split | tuple[Any, Any, Any], axes: Any = None
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['train (2)', 'test (1)']
     """
+    points = _points_of(what)
     if axes is None:
         import matplotlib.pyplot as plt
 
         axes = plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
-    if isinstance(what, tuple):
-        return _plot_points(axes, *what)
+    if points is not None:
+        return _plot_points(axes, *points)
     if isinstance(what, str | Path):
         grid, labels, subsets = _quadrats_of_folder(Path(what))
         corners = np.array([grid.bounds(label)[:2] for label in labels], dtype=np.int64)
         return plot_quadrats(axes, corners, np.asarray(subsets), grid.size_m)
+    assert not isinstance(what, tuple)
     table = what.quadrats
     corners = np.array([what.rules.grid.bounds(label)[:2] for label in table.labels], dtype=np.int64)
     return plot_quadrats(axes, corners, np.asarray(table.subsets), what.rules.grid.size_m)
@@ -99,6 +101,9 @@ def plot_quadrats(
     """
     from matplotlib.colors import to_rgba_array
 
+    corners, subsets = np.asarray(corners, dtype=np.int64).reshape(-1, 2), np.asarray(subsets)
+    if not len(corners):
+        return axes
     image, names = square_picture(corners, subsets, size_m)
     looks = np.vstack([np.zeros(4), to_rgba_array([look_of(name).colour for name in names])])
     (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0) + size_m
@@ -122,7 +127,7 @@ def plot_quadrats(
 
 def square_picture(
     corners: npt.NDArray[np.int64], subsets: npt.NDArray[Any], size_m: int, longer_side: int = LONGER_SIDE
-) -> tuple[npt.NDArray[np.uint8], list[str]]:
+) -> tuple[npt.NDArray[np.uint16], list[str]]:
     """Give the map as numbers, north up: 0 where there is no quadrat, else 1 + the place of its subset in the names.
 
     Examples
@@ -136,7 +141,7 @@ def square_picture(
     coarser = max(1, -(-int(steps.max() + 1) // longer_side))
     column, row = (steps // coarser).T
     width, height = int(column.max()) + 1, int(row.max()) + 1
-    image = np.zeros((height, width), dtype=np.uint8)
+    image = np.zeros((height, width), dtype=np.uint16)
     side = int(np.clip(np.sqrt(SEEN_SHARE * width * height / len(corners)), 1, 1 + max(width, height) // 100))
     for number, name in enumerate(names, start=1):
         chosen = subsets == name
@@ -148,15 +153,32 @@ def square_picture(
     return image, names
 
 
-def _plot_points(axes: Any, lon: Any, lat: Any, subset: Any) -> Any:
-    lon, lat, subset = np.asarray(lon, dtype=float), np.asarray(lat, dtype=float), np.asarray(subset).astype(str)
+def _points_of(what: Any) -> tuple[Floats, Floats, npt.NDArray[Any]] | None:
+    """Give coordinates and subsets where that is what was given; None of a folder or a split."""
+    if isinstance(what, str | Path) or hasattr(what, "quadrats"):
+        return None
+    if not isinstance(what, tuple | list) or len(what) != 3:
+        raise DataError(
+            f"A map cannot be drawn of a {type(what).__name__}. Give a dataset folder, a Split, or (lon, lat, subset)."
+        )
+    lon, lat, subset = np.asarray(what[0], dtype=float), np.asarray(what[1], dtype=float), np.asarray(what[2])
+    if not lon.shape == lat.shape == subset.shape:
+        raise DataError(
+            f"lon, lat and subset have {lon.size:,}, {lat.size:,} and {subset.size:,} values. Each point needs all "
+            "three."
+        )
+    return lon, lat, subset.astype(str)
+
+
+def _plot_points(axes: Any, lon: Floats, lat: Floats, subset: npt.NDArray[Any]) -> Any:
     names = in_order(set(subset.tolist()))
     for name in names:
         chosen = subset == name
         look = look_of(name)
         small = 3 if name == "train" else 5
         axes.plot(lon[chosen], lat[chosen], look.mark, color=look.colour, markersize=small, linestyle="none")
-    middle = np.radians(np.clip(np.nanmean(lat) if lat.size else 0.0, -85, 85))
+    seen = lat[np.isfinite(lat)]
+    middle = np.radians(np.clip(seen.mean() if seen.size else 0.0, -85, 85))
     axes.set(aspect=1 / np.cos(middle), xlabel="longitude", ylabel="latitude")
     return _legend(axes, {name: int((subset == name).sum()) for name in names})
 
