@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from spatialsplit.errors import DataError, RecipeError
-from spatialsplit.occurrences.dates import FROM_EPOCH, NO_SUCH_DAY, NOT_ISO, DateRules, read_days
+from spatialsplit.occurrences.dates import FROM_EPOCH, NO_SUCH_DAY, NOT_ISO, SEVERAL_YEARS, DateRules, read_days
 from spatialsplit.recipe import parse_recipe
 from spatialsplit.tables import TableInput
 from tests.real_data import data_folder
@@ -34,7 +34,14 @@ GLC23 = "glc23_sample/Presence_Absences_occurrences/Presences_Absences_train_sam
         ("1994-04-05/12", 1994000),
         ("1994-04-05/05", 1994095),
         ("1994-04-05/05-02", 1994000),
-        ("1994-12-30/1995-01-02", 0),
+        ("1994-12-30/1995-01-02", SEVERAL_YEARS),
+        ("1994-04-05T00:00:00/1994-04-12T00:00:00", 1994000),
+        ("1994-04-05 08:00/1994-04-12 09:00", 1994000),
+        ("1994-04-05T08:00/12T09:00", 1994000),
+        ("1994-04-05T08:00/05T09:00", 1994095),
+        ("1994-04-05T08:00Z/09:30Z", 1994095),
+        ("1994-04-05/1994-04-12/1994-04-20", NOT_ISO),
+        ("/" * 5000, NOT_ISO),
         ("1994/1994", 1994000),
         ("1994-04-05/", NOT_ISO),
         ("1994-02-30/1994-03-01", NO_SUCH_DAY),
@@ -98,6 +105,12 @@ def test_a_range_is_counted_and_agrees_with_its_year_only() -> None:
     assert days.no_single_day == 3
     assert (days.reasons != 0).tolist() == [False, True, False]
     assert days.day_of_year.tolist() == [300, 0, 0]
+
+
+def test_a_range_over_new_year_is_counted_too() -> None:
+    """It tells neither day nor year, and is no date that cannot be read."""
+    days = read_days(1, pa.array(["1994-12-30/1995-01-02"]), pa.array(["1994"]), None)
+    assert (days.no_single_day, days.not_iso, days.reasons.tolist(), days.years.tolist()) == (1, 0, [0], [1994])
 
 
 class TestTheGeoLifeCLEF2023Sample:

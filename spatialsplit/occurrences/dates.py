@@ -22,15 +22,18 @@ from spatialsplit.occurrences.faults import CODES
 
 Integers = npt.NDArray[np.int64]
 
-NO_SUCH_DAY, NOT_ISO = -1, -2
+NO_SUCH_DAY, NOT_ISO, SEVERAL_YEARS = -1, -2, -3
 
 FROM_EPOCH = 100_000_000
 """Added to the code of a day that was counted in seconds."""
 
-ISO_DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?"
+ISO_DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ][^/]*)?"
 ISO_COARSE = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 DAY_FIRST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4})(?: .*)?")
 EPOCH = re.compile(r"(-[0-9]{1,11}|[0-9]{9,11})(\.0*)?")
+ISO_END = re.compile(r"([0-9]{2}|[0-9]{2}-[0-9]{2})(T[^/]*)?")
+"""The end of a range that leaves out the year, or year and month, as they are the start's."""
+ISO_END_TIME = re.compile(r"T?[0-9]{2}:[^/]*")
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def read_days(
         years,
         np.where(day > 0, day, date_day),
         int(np.count_nonzero(when == NOT_ISO)),
-        int(np.count_nonzero(known & (date_day == 0))),
+        int(np.count_nonzero((known & (date_day == 0)) | (when == SEVERAL_YEARS))),
         int(np.count_nonzero(off)),
     )
 
@@ -179,14 +182,18 @@ def _coarse(text: str) -> int:
         if not match or not int(match[1]) or (match[2] and not 1 <= int(match[2]) <= 12):
             return NOT_ISO
         return int(match[1]) * 1000
-    if re.fullmatch(r"[0-9]{2}|[0-9]{2}-[0-9]{2}", end):  # the end may leave out what it shares with the start
-        end = start[: len("2021-05-31"[: -len(end)])] + end
+    if "/" in end:
+        return NOT_ISO
+    if ISO_END_TIME.fullmatch(end):
+        end = start
+    elif match := ISO_END.fullmatch(end):
+        end = start[: len("2021-05-31") - len(match[1])] + end
     codes = [_code(part, DateRules()) for part in (start, end)]
     if min(codes) <= 0:
         return min(codes) if min(codes) < 0 else NOT_ISO
     if codes[0] == codes[1]:
         return codes[0]
-    return codes[0] // 1000 * 1000 if codes[0] // 1000 == codes[1] // 1000 else 0
+    return codes[0] // 1000 * 1000 if codes[0] // 1000 == codes[1] // 1000 else SEVERAL_YEARS
 
 
 @lru_cache(maxsize=1 << 16)
