@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import hashlib
 import pickle
 import zipfile
@@ -74,6 +75,11 @@ class TestPackedTables:
         assert tuple(rows_of(path)) == self.ROWS
         assert source.files[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
+    def test_the_encoding_to_try_is_that_of_what_is_packed(self, tmp_path: Path) -> None:
+        """The first bytes of an archive tell nothing about its text."""
+        (tmp_path / "t.csv.gz").write_bytes(gzip.compress("a;b\n1;é\n".encode("latin-1")))
+        assert 'encoding = "latin-1"' in said(tmp_path / "t.csv.gz")
+
     def test_a_truncated_bz2_is_said_to_be_one(self, tmp_path: Path) -> None:
         (tmp_path / "t.csv.bz2").write_bytes(bz2.compress(b"a,b\n" + b"1,2\n" * 9999)[:-9])
         assert "cannot be read to its end" in said(tmp_path / "t.csv.bz2")
@@ -105,6 +111,21 @@ class TestPackedTables:
     ) -> None:
         with pytest.raises(DataError, match=what):
             read_table(put_zip(tmp_path / "t.zip", members))
+
+    @pytest.mark.parametrize(
+        ("start", "what"),
+        [
+            (b"II*\0", "is a raster or a picture"),
+            (b"\xff\xd8\xff\xe0", "is a picture"),
+            (b"7z\xbc\xaf", "is a 7z archive"),
+            (b"\xd0\xcf\x11\xe0", "is a spreadsheet or document"),
+        ],
+    )
+    def test_what_is_no_table_is_named_and_no_encoding_is_proposed(
+        self, start: bytes, what: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "t.csv").write_bytes(start + b"\0\xff" * 40)
+        assert what in said(tmp_path / "t.csv")
 
     def test_a_link_in_an_archive_is_refused(self, tmp_path: Path) -> None:
         link = zipfile.ZipInfo("a.csv")
@@ -153,6 +174,37 @@ class TestDarwinCoreArchives:
         core = meta_table("core", "Occurrence", "o.csv", ["decimalLatitude", "locality"], form=form)
         path = put_zip(tmp_path / "a.zip", {"o.csv": '1,45,"Là, bas"\n'.encode("latin-1")}, core)
         assert rows_of(path) == [{"id": "1", "decimalLatitude": "45", "locality": "Là, bas"}]
+
+    def test_a_default_of_a_column_fills_its_empty_cells(self, tmp_path: Path) -> None:
+        """A default with a position is for rows that say nothing; a term is there once, however often it is described.
+
+        Which rows are absences may hang on it.
+        """
+        fields = (
+            f'<field index="2" term="{DWC}occurrenceStatus" default="ABSENT"/>'
+            f'<field index="3" term="{DWC}year"/><field term="{DWC}year" default="2020"/>'
+        )
+        core = meta_table("core", "Occurrence", "o.txt", ["decimalLatitude"], fields)
+        path = put_zip(tmp_path / "a.zip", {"o.txt": "a\tb\tc\td\n1\t45\tPRESENT\t\n2\t46\t\t2021\n"}, core)
+        assert [list(row.values())[2:] for row in rows_of(path)] == [["PRESENT", "2020"], ["ABSENT", "2021"]]
+        assert list(rows_of(path)[0]) == ["id", "decimalLatitude", "occurrenceStatus", "year"]
+        (row,) = rows_of(path, Dialect(only=frozenset({"occurrenceStatus"})))[1:]
+        assert row == {"occurrenceStatus": "ABSENT"}
+
+    def test_lines_are_counted_behind_several_lines_of_header(self, tmp_path: Path) -> None:
+        """Line 5 is line 5, also where a blank line makes it worth counting."""
+        form = TAB.replace('ignoreHeaderLines="1"', 'ignoreHeaderLines="2"')
+        core = meta_table("core", "Occurrence", "o.txt", ["decimalLatitude"], form=form)
+        source = TableInput(put_zip(tmp_path / "a.zip", {"o.txt": "about\na\tb\n1\t45\n\n2\t46\n"}, core))
+        assert [row for batch in source.batches() for row in batch.rows.column(1).to_pylist()] == ["45", "46"]
+        assert source.lines_of([(0, 0), (0, 1)]) == ["line 3", "line 5"]
+
+    def test_an_encoding_that_meta_xml_has_wrong_can_be_said(self, tmp_path: Path) -> None:
+        """The message names what helps, and it does help."""
+        core = meta_table("core", "Occurrence", "o.txt", ["scientificName"])
+        path = put_zip(tmp_path / "a.zip", {"o.txt": "a\tb\n1\té\n".encode("latin-1")}, core)
+        assert 'encoding = "latin-1"' in said(path)
+        assert rows_of(path, Dialect(encoding="latin-1"))[0]["scientificName"] == "é"
 
     def event_archive(self, folder: Path, events: str = "e1\t45\t5\t2021-02-01\ne2\t46\t6\t2021-03-01\n") -> Path:
         """Write an event core of two events, and three records of which one has a date of its own."""
@@ -208,6 +260,9 @@ class TestDarwinCoreArchives:
             (meta_table("core", "Occurrence", "p.txt", []), "names p.txt, which is not there"),
             (meta_table("core", "Occurrence", "o.txt</location><location>p.txt", []), "gives 2 files for one table"),
             (meta_table("core", "Occurrence", "o.txt", [], form='fieldsTerminatedBy="|"'), "separated by '|'"),
+            (meta_table("core", "Occurrence", "o.txt", [], form='fieldsEnclosedBy="\'"'), 'enclosed by "\'"'),
+            (meta_table("core", "Occurrence", "o.txt", [], f'<field index="x" term="{DWC}year"/>'), "with 'x'"),
+            (meta_table("core", "Occurrence", "o.txt", [], form='ignoreHeaderLines="-1"'), "with '-1'"),
         ],
     )
     def test_what_meta_xml_cannot_mean_is_said(self, meta: str, what: str, tmp_path: Path) -> None:

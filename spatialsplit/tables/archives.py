@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.tables.csv_files import LONGEST_HEADER, CsvFile
@@ -123,7 +124,7 @@ class _ArchiveTable(CsvFile):
     def __post_init__(self) -> None:
         self.dialect = Dialect(
             self.described.separator,
-            self.described.encoding,
+            self.described.encoding if self.dialect.is_utf8 else self.dialect.encoding,  # a publisher may be wrong
             self.described.quoted,
             None if self.dialect.only is None else self.dialect.only | set(self.needed),
             self.dialect.only_in_darwin_core,
@@ -147,11 +148,18 @@ class _ArchiveTable(CsvFile):
         self._choose(self.described.header(width))
 
     def batches(self, batch_bytes: int = BATCH_BYTES) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Give (number of the first row, rows), with the columns that have one value everywhere."""
+        """Give (number of the first row, rows), with the values that `meta.xml` has for cells that are not there."""
         names = [str(i) for i in range(len(self.columns))]
         for first_row, rows in super().batches(batch_bytes):
+            own = [
+                self._filled(name, cells) for name, cells in zip(self.columns, rows.columns, strict=False)
+            ]  # the constant columns have no cells yet
             same = [pa.array([value] * rows.num_rows, pa.string()) for value in self.described.defaults.values()]
-            yield first_row, pa.RecordBatch.from_arrays([*rows.columns, *same], names=names)
+            yield first_row, pa.RecordBatch.from_arrays([*own, *same], names=names)
+
+    def _filled(self, name: str, cells: pa.Array) -> pa.Array:
+        value = self.described.where_empty.get(name)
+        return cells if value is None else pc.if_else(pc.equal(cells, ""), value, cells)
 
 
 @dataclass

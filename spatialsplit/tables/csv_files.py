@@ -182,14 +182,14 @@ class CsvFile(TableFile):
     def _records(self) -> Iterator[tuple[int, int]]:
         """Give (line, number of cells) of each record, by Python's own reader: slow, for messages only."""
         with _cells_of_any_size(), self._text() as text:
+            for _ in range(self.header_lines):
+                text.readline()
             reader = self._cells_of(text)
-            for _ in range(self.header_lines and 1):
-                next(reader)
-            line = reader.line_num + 1
+            line = self.header_lines + 1
             for record in reader:
                 if record:
                     yield line, len(record)
-                line = reader.line_num + 1
+                line = self.header_lines + reader.line_num + 1
 
     def lines_of(self, rows: Sequence[int]) -> list[int | None]:
         """Give the line in the file of each row, the header being line 1; a quoted line break counts as a line."""
@@ -222,7 +222,8 @@ class CsvFile(TableFile):
         )
 
     def _bad_encoding(self, error: object) -> str:
-        with self.path.open("rb") as file:
+        assert self.packing is not None  # known since the file was opened
+        with self.packing.open(self.path) as file:
             start = file.read(64)
         likely = "utf-16" if start[:2] in UTF16_MARKS else "utf-16-le" if b"\0" in start else "latin-1"
         return (

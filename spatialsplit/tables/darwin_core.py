@@ -50,6 +50,9 @@ TERMS = (
 
 EVENT, OCCURRENCE = "Event", "Occurrence"
 
+ENCLOSED, NOT_ENCLOSED = ('"', '\\"'), ("", "&#0;", "\\0")
+"""How `meta.xml` says that a quotation mark encloses cells, or that nothing does."""
+
 
 def is_darwin_core(header: Sequence[str], separator: str) -> bool:
     r"""Tell by its header whether a text table is GBIF's or another one in Darwin Core.
@@ -90,6 +93,8 @@ class MetaTable:
         Term of each position.
     defaults : dict of str to str
         Terms that have one value in all rows.
+    where_empty : dict of str to str
+        Terms whose empty cells have a value.
     """
 
     location: str
@@ -101,6 +106,7 @@ class MetaTable:
     id_index: int
     terms: dict[int, str] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
+    where_empty: dict[str, str] = field(default_factory=dict)
 
     def header(self, width: int) -> list[str]:
         """Name the columns of a file that is so many wide; those without a term have no name."""
@@ -163,37 +169,53 @@ def _read_table(element: ElementTree.Element, where: str) -> MetaTable:
             f"The cells of {locations[0]} in {where} are separated by {separator!r}. It must be one of ',' ';' and "
             "tab. Convert the table."
         )
-    terms, defaults, id_index = _fields(element)
+    enclosed = get("fieldsEnclosedBy", '"')
+    if enclosed not in (*ENCLOSED, *NOT_ENCLOSED):
+        raise DataError(
+            f"The cells of {locations[0].strip()} in {where} are enclosed by {enclosed!r}. It must be a quotation mark "
+            '(") or nothing. Convert the table.'
+        )
+    terms, defaults, id_index = _fields(element, where)
+    constant = {term: value for term, value in defaults.items() if term not in terms.values()}
     return MetaTable(
         locations[0].strip(),
         _plain(get("rowType", "")),
         separator,
-        get("fieldsEnclosedBy", '"') not in ("", "&#0;"),
+        enclosed in ENCLOSED,
         get("encoding", "utf-8"),
-        _whole(get("ignoreHeaderLines", "0")),
+        _whole(get("ignoreHeaderLines", "0"), where),
         id_index,
         terms,
-        defaults,
+        constant,
+        {term: value for term, value in defaults.items() if term not in constant},
     )
 
 
-def _fields(element: ElementTree.Element) -> tuple[dict[int, str], dict[str, str], int]:
+def _fields(element: ElementTree.Element, where: str) -> tuple[dict[int, str], dict[str, str], int]:
+    """Give the term of each position, the values that terms have where a row says none, and the position of the id."""
     terms: dict[int, str] = {}
     defaults: dict[str, str] = {}
     id_index = 0
     for node in element:
-        kind, index = _plain(node.tag), node.attrib.get("index")
+        kind, index, term = _plain(node.tag), node.attrib.get("index"), _plain(node.attrib.get("term", ""))
         if kind in ("id", "coreid"):
-            id_index = _whole(index or "0")
-        elif kind == "field" and index is not None:
-            terms[_whole(index)] = _plain(node.attrib.get("term", ""))
-        elif kind == "field" and "default" in node.attrib:
-            defaults[_plain(node.attrib.get("term", ""))] = node.attrib["default"]
+            id_index = _whole(index or "0", where)
+        elif kind == "field":
+            if index is not None:
+                terms[_whole(index, where)] = term
+            if "default" in node.attrib:
+                defaults[term] = node.attrib["default"]
     return terms, defaults, id_index
 
 
-def _whole(text: str) -> int:
-    return int(text) if text.strip().isascii() and text.strip().isdigit() and len(text) < 6 else 0
+def _whole(text: str, where: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise DataError(
+            f"meta.xml of {where} counts columns or header lines with '{shown(text)}'. It must be a whole number from "
+            "0. Ask the publisher to mend the archive."
+        )
+    return int(text)
 
 
 def _unescaped(text: str) -> str:

@@ -17,6 +17,15 @@ FOREIGN = {
     b"SQLi": "a database",
     b"%PDF": "a PDF document",
     b"\xfd7zX": "an xz archive",
+    b"(\xb5/\xfd": "a zstd archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet or document of an old office program",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff\xe0": "a picture",
+    b"\xff\xd8\xff\xe1": "a picture",
+    b"II*\0": "a raster or a picture",
+    b"MM\0*": "a raster or a picture",
+    b"\0\0'\n": "a shapefile",
 }
 """How files begin that are often given for a table and are none."""
 
