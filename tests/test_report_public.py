@@ -114,9 +114,9 @@ def test_the_public_folder_alone_gives_the_public_page(sealed: Path, tmp_path: P
 def test_the_public_page_goes_beside_the_dataset(sealed: Path, tmp_path: Path) -> None:
     """It is no file of the dataset, and `verify` stays content."""
     shutil.copytree(sealed, tmp_path / "d")
-    written = write_report(tmp_path / "d", public=True)
-    assert written == tmp_path / "d_report.html"
-    assert verify_dataset(tmp_path / "d") == []
+    for written in (write_report(tmp_path / "d", public=True), write_report(tmp_path / "d" / "public")):
+        assert written == tmp_path / "d_report.html"
+        assert verify_dataset(tmp_path / "d") == []
 
 
 def test_without_public_files_there_is_no_public_page(sealed: Path, tmp_path: Path) -> None:

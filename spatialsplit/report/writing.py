@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spatialsplit.audit.published import MANIFEST
 from spatialsplit.publishing import new_files
 from spatialsplit.report.contents import contents_of
 from spatialsplit.report.rendering import render
@@ -22,7 +23,7 @@ def write_report(folder: Path | str, out: Path | str | None = None, *, public: b
     folder : path
         A dataset, or its `public/` folder.
     out : path, optional
-        `report.html` in the folder, unless said. A public report goes beside the folder, as `<folder>_report.html`:
+        `report.html` in the folder, unless said. A public report goes beside the dataset, as `<folder>_report.html`:
         a file among the published ones that no list of checksums has would be a fault.
     public : bool
         Leave out what only the organizers may know.
@@ -64,6 +65,8 @@ def write_report_of(source: Source, out: Path) -> Path:
 
 def _usual_place(folder: Path, public: bool) -> Path:
     whole = folder.resolve()
+    if whole.name == "public" and (whole.parent / MANIFEST).is_file():  # also there no list has the page
+        whole = whole.parent
     return whole.parent / f"{whole.name}_report.html" if public else folder / NAME
 
 
