@@ -66,6 +66,13 @@ class TestPlotSplit:
         texts = [text.get_text() for text in ss.plot_split(split, axes).get_legend().get_texts()]
         assert texts == ["train (15)", "test (5)"]
 
+    def test_a_split_by_another_grid_than_one_of_metres_is_refused(self, tmp_path: Path, axes: Any) -> None:
+        """With what to give instead."""
+        surveys, _ = surveys_of(table_of(tmp_path, PA, [f"p{i},{1 + i},{3 + i},45.0,1" for i in range(8)]))
+        rules = ss.SplitRules(ss.PlanarGrid(0.5, unit="deg"), ss.DrawRules([ss.Holdout("test", 0.25)]), "s")
+        with pytest.raises(ss.DataError, match=r"by PlanarGrid.* Give \(lon, lat, subset\)"):
+            ss.plot_split(ss.split_surveys(surveys, rules), axes)
+
     def test_without_axes_a_figure_is_made(self, built: BuildReport, monkeypatch: pytest.MonkeyPatch) -> None:
         """A notebook shows it by itself."""
         import matplotlib

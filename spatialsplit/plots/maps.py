@@ -66,6 +66,12 @@ def plot_split(what: Path | str | Split | tuple[Any, Any, Any], axes: Any = None
         corners = np.array([grid.bounds(label)[:2] for label in labels], dtype=np.int64)
         return plot_quadrats(axes, corners, np.asarray(subsets), grid.size_m)
     assert not isinstance(what, tuple)
+    if not hasattr(what.rules.grid, "size_m"):
+        grid_name = type(what.rules.grid).__name__
+        raise DataError(
+            f"A map cannot be drawn of a split by {grid_name}: its quadrats are no squares of whole metres. Give (lon, "
+            "lat, subset)."
+        )
     table = what.quadrats
     corners = np.array([what.rules.grid.bounds(label)[:2] for label in table.labels], dtype=np.int64)
     return plot_quadrats(axes, corners, np.asarray(table.subsets), what.rules.grid.size_m)
