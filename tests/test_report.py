@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -328,6 +330,16 @@ class TestMissingFiles:
         (tmp_path / "d" / "manifest.json").write_text(json.dumps(manifest))
         page = page_of(tmp_path / "d", tmp_path, public=True)
         assert [each for each in PARTS if each not in page.sections] == []
+
+    def test_what_is_no_text_is_no_reason_to_show_nothing(self, dataset: Path, tmp_path: Path) -> None:
+        """Half a character in the manifest's JSON, a file whose name is no UTF-8."""
+        shutil.copytree(dataset, tmp_path / "d")
+        said = (dataset / "manifest.json").read_text().replace('"title": null', '"title": "half \\ud800"')
+        assert "\\ud800" in said
+        (tmp_path / "d" / "manifest.json").write_text(said)
+        with contextlib.suppress(OSError):  # macOS and Windows have no such names
+            (tmp_path / "d" / "public" / os.fsdecode(b"caf\xe9.csv")).write_text("x")
+        assert "half ?" in page_of(tmp_path / "d", tmp_path).text
 
     def test_a_folder_without_a_dataset_is_refused_in_one_line(self, tmp_path: Path) -> None:
         """Nothing to audit is nothing to show."""

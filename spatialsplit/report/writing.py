@@ -71,5 +71,5 @@ def _usual_place(folder: Path, public: bool) -> Path:
 
 
 def report_page(source: Source) -> str:
-    """Give the page of a dataset as HTML text."""
-    return render(contents_of(source))
+    """Give the page of a dataset as HTML text; what is no text (a file's name in bytes, half a character) is a `?`."""
+    return render(contents_of(source)).encode("utf-8", "replace").decode("utf-8")
