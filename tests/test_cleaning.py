@@ -97,6 +97,12 @@ class TestEachReason:
         assert set(ODD) == set(CLEANABLE)
         assert set(DROPPABLE) < set(CleanSection.model_fields)
 
+    @pytest.mark.parametrize(("clean", "warned"), [("", True), ('absent = "drop"', False), ('absent = "flag"', False)])
+    def test_absences_are_not_used_as_presences_without_a_word(self, clean: str, warned: bool, tmp_path: Path) -> None:
+        """Where the recipe decides, it is not asked again."""
+        report = build_dataset(put(tmp_path, [GOOD, ODD["absent"]], clean), tmp_path / "d")
+        assert any("are used as if it was there" in line for line in report.manifest["warnings"]) == warned
+
     @pytest.mark.parametrize("reason", list(ODD))
     def test_drop_sets_the_row_aside_with_its_line(self, reason: str, tmp_path: Path) -> None:
         """Counted in the manifest, listed with reason, file and line; the good row stays."""

@@ -164,7 +164,7 @@ class Cleaning:
         limits = self.limits
         judges: Mapping[str, Callable[[str], bool]] = {
             "obscured": is_obscured,
-            "absent": lambda text: text.casefold() == "absent",
+            "absent": is_absent,
             "basis_of_record": lambda text: plain(text) not in limits.basis_of_record,
             "flagged_issue": lambda text: bool({plain(part) for part in text.split(";")} & limits.issues),
             "license": lambda text: license_code(text) not in limits.licenses,
@@ -190,6 +190,11 @@ def plain(text: str) -> str:
     True
     """
     return re.sub(r"[\s_-]", "", text).casefold()
+
+
+def is_absent(text: str) -> bool:
+    """Tell whether an occurrenceStatus says that the species was looked for and not found."""
+    return text.casefold() == "absent"
 
 
 def is_obscured(text: str) -> bool:

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.columns import find_columns
+from spatialsplit.columns import find_columns, names_of
 from spatialsplit.crs import is_ballpark, is_degrees
 from spatialsplit.errors import DataError, shown
-from spatialsplit.occurrences.cells import Distinct, cell_texts, judge_key
-from spatialsplit.occurrences.cleaning import COLUMN_OF
+from spatialsplit.occurrences.cells import Distinct, by_distinct, cell_texts, judge_key
+from spatialsplit.occurrences.cleaning import COLUMN_OF, is_absent
 from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
 from spatialsplit.occurrences.dates import Days, read_days
 from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
@@ -61,6 +61,7 @@ class RecordReader:
         self.faults = Faults(source, rules.section)
         self.suspicions: dict[str, int] = {}
         self._looks: dict[str, int] = {}
+        self._status = self._status_column()
         self._check_names()
         self._check_kinds()
 
@@ -68,6 +69,15 @@ class RecordReader:
         """Find the further columns that the recipe renames."""
         others = [name for name in columns if name not in self.found]
         self.found |= find_columns(self.source.header, others, columns, where=self.source.name)
+
+    def _status_column(self) -> int | None:
+        """Find the column whose absences would be used as presences without a word."""
+        decided = self.rules.cleaning is not None and "absent" in self.rules.cleaning.policies
+        if self.rules.species is None or decided:
+            return None
+        header = self.source.header
+        named = (i for i, name in enumerate(header) if name in names_of(COLUMN_OF["absent"]))
+        return next((i for i in named if is_cell(self.source.types[i])), None)
 
     def _check_names(self) -> None:
         counts = Counter(self.output_names())
@@ -145,6 +155,7 @@ class RecordReader:
         _mark(reasons, days.reasons)
         uncertainty = self._uncertainty(batch, reasons)
         suspicions = self._suspicions(batch, places, days) | self._clean(batch, places, days, reasons)
+        suspicions |= self._absences(batch, reasons)  # of the rows that are left
         return CheckedBatch(batch, places, reasons, keys, species, days, uncertainty, suspicions)
 
     def _key(self, batch: Batch, name: str, days: Days, reasons: Codes) -> pa.StringArray:
@@ -187,6 +198,13 @@ class RecordReader:
             else:
                 reasons[rows & (reasons == 0)] = CODES[reason]
         return flagged
+
+    def _absences(self, batch: Batch, reasons: Codes) -> dict[str, int]:
+        """Count the rows that say that their species was absent, where the recipe does not say what becomes of them."""
+        if self._status is None:
+            return {}
+        absent = by_distinct(batch.column(self._status), is_absent) > 0
+        return {"absent_used": int(np.count_nonzero(absent & (reasons == 0)))}
 
     def _suspicions(self, batch: Batch, places: Places, days: Days) -> dict[str, int]:
         found = {

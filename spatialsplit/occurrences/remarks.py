@@ -8,6 +8,10 @@ WARNINGS = {
     "zero_zero": "{n} rows of {where} lie at longitude 0, latitude 0. Such coordinates are often missing ones.",
     "date_not_iso": "{n} dates of {where} are no ISO day (2021-05-31) and were not compared with dayOfYear.",
     "date_no_single_day": ("{n} dates of {where} are a month, a year or a range of days, and tell no dayOfYear."),
+    "absent_used": (
+        '{n} rows of {where} say that the species was absent, and are used as if it was there. Say absent = "drop" '
+        'under [clean], or drop = ["absent"] under the input.'
+    ),
     "uncertainty_over_radius": "{n} rows of {where} have a geoUncertaintyInM larger than the radius of the filter.",
     "uncertainty_over_quadrat": "{n} rows of {where} have a geoUncertaintyInM larger than a quadrat.",
     "exact_duplicates": "{n} rows of {where} repeat another row in every cell.",
