@@ -103,6 +103,15 @@ class TestEachReason:
         report = build_dataset(put(tmp_path, [GOOD, ODD["absent"]], clean), tmp_path / "d")
         assert any("are used as if it was there" in line for line in report.manifest["warnings"]) == warned
 
+    @pytest.mark.parametrize("policy", ["drop", "flag"])
+    def test_what_the_recipe_decides_is_not_warned_of_a_second_time(self, policy: str, tmp_path: Path) -> None:
+        """Rows at 0, 0 and uncertain ones: dropped, they are not used; flagged, they are told under their reason."""
+        clean = f'zero_coordinate = "{policy}"\nuncertain = "drop"\nmax_uncertainty_m = 300'
+        report = build_dataset(put(tmp_path, [GOOD, ODD["zero_coordinate"], ODD["uncertain"]], clean), tmp_path / "d")
+        told = [line for line in report.manifest["warnings"] if "po.csv" in line]
+        flagged = "1 rows of po.csv are flagged and used: coordinates 0, 0 (zero_coordinate)."
+        assert told == ([flagged] if policy == "flag" else [])
+
     @pytest.mark.parametrize("reason", list(ODD))
     def test_drop_sets_the_row_aside_with_its_line(self, reason: str, tmp_path: Path) -> None:
         """Counted in the manifest, listed with reason, file and line; the good row stays."""

@@ -72,8 +72,7 @@ class RecordReader:
 
     def _status_column(self) -> int | None:
         """Find the column whose absences would be used as presences without a word."""
-        decided = self.rules.cleaning is not None and "absent" in self.rules.cleaning.policies
-        if self.rules.species is None or decided:
+        if self.rules.species is None or self._decides("absent"):
             return None
         header = self.source.header
         named = (i for i, name in enumerate(header) if name in names_of(COLUMN_OF["absent"]))
@@ -154,8 +153,8 @@ class RecordReader:
         species = self._species(batch, reasons) if with_species else None
         _mark(reasons, days.reasons)
         uncertainty = self._uncertainty(batch, reasons)
-        suspicions = self._suspicions(batch, places, days) | self._clean(batch, places, days, reasons)
-        suspicions |= self._absences(batch, reasons)  # of the rows that are left
+        suspicions = self._clean(batch, places, days, reasons)
+        suspicions |= self._suspicions(batch, places, days, reasons == 0) | self._absences(batch, reasons == 0)
         return CheckedBatch(batch, places, reasons, keys, species, days, uncertainty, suspicions)
 
     def _key(self, batch: Batch, name: str, days: Days, reasons: Codes) -> pa.StringArray:
@@ -199,23 +198,27 @@ class RecordReader:
                 reasons[rows & (reasons == 0)] = CODES[reason]
         return flagged
 
-    def _absences(self, batch: Batch, reasons: Codes) -> dict[str, int]:
+    def _absences(self, batch: Batch, left: npt.NDArray[np.bool_]) -> dict[str, int]:
         """Count the rows that say that their species was absent, where the recipe does not say what becomes of them."""
         if self._status is None:
             return {}
         absent = by_distinct(batch.column(self._status), is_absent) > 0
-        return {"absent_used": int(np.count_nonzero(absent & (reasons == 0)))}
+        return {"absent_used": int(np.count_nonzero(absent & left))}
 
-    def _suspicions(self, batch: Batch, places: Places, days: Days) -> dict[str, int]:
-        found = {
-            "zero_zero": int(np.count_nonzero((places.lon == 0) & (places.lat == 0))),
-            "date_not_iso": days.not_iso,
-            "date_no_single_day": days.no_single_day,
-        }
+    def _suspicions(self, batch: Batch, places: Places, days: Days, left: npt.NDArray[np.bool_]) -> dict[str, int]:
+        """Count what looks odd: places of the rows that are left, dates of all."""
+        found = {"date_not_iso": days.not_iso, "date_no_single_day": days.no_single_day}
+        if not self._decides("zero_coordinate"):
+            found["zero_zero"] = int(np.count_nonzero((places.lon == 0) & (places.lat == 0) & left))
         if "geoUncertaintyInM" in self.found and self.rules.suspect_above_m:
             values, _ = parse_numbers(self._number_cells(batch, "geoUncertaintyInM"))
-            found |= {name: int(np.count_nonzero(values > limit)) for name, limit in self.rules.suspect_above_m.items()}
+            limits = self.rules.suspect_above_m
+            found |= {name: int(np.count_nonzero((values > limit) & left)) for name, limit in limits.items()}
         return found
+
+    def _decides(self, reason: str) -> bool:
+        """Tell whether the recipe says what becomes of rows with a reason."""
+        return self.rules.cleaning is not None and reason in self.rules.cleaning.policies
 
     def look(self, checked: CheckedBatch) -> Tally:
         """Sum up what a batch showed: small, and independent of this reader, so that it may come from elsewhere."""
