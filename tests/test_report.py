@@ -196,8 +196,9 @@ class TestAnyDataset:
         for path in other.rglob("*.csv"):
             path.unlink()
         first, second = page_of(dataset, tmp_path), page_of(other, tmp_path)
-        for part in ("map", "distance", "dropped", "species", "year", "environment"):
+        for part in ("distance", "dropped", "species", "year", "environment"):
             assert second.said(part) == first.said(part)
+        assert second.said("map").split("Click one")[1] == first.said("map").split("Click one")[1]
 
     def test_species_that_are_text_stand_with_their_names(self, tmp_path: Path) -> None:
         """The number and the name side by side."""
@@ -254,9 +255,11 @@ class TestAnyDataset:
 
     def test_a_failed_check_is_said_in_colour_and_words(self, built: BuildReport, tmp_path: Path) -> None:
         """The page of a faulty dataset leads with the verdict."""
-        plant_fault("near-po", built.folder, tmp_path / "faulty")
+        plant_fault("shared-quadrat", built.folder, tmp_path / "faulty")
         page = page_of(tmp_path / "faulty", tmp_path)
         assert "The audit failed." in page.text
+        assert "not each is in one subset" in page.said("map")
+        assert "no quadrat is in two subsets" not in page.text
         assert "✕ Failed" in page.said("audit")
         assert {"badge failed", "verdict failed"} <= {str(attributes.get("class")) for _, attributes in page.tags}
 
@@ -271,6 +274,16 @@ class TestMissingFiles:
         assert "There is no private/ folder" in page.said("numbers")
         assert "✓ Passed" in page.said("audit")
         assert "? Not run" in page.said("audit")
+
+    def test_what_is_not_known_is_not_claimed(self, dataset: Path, tmp_path: Path) -> None:
+        """Tables alone, as somebody else published them: no grid, no radius, no count of what was removed."""
+        (tmp_path / "theirs").mkdir()
+        for name in ("PA_train", "PA_test_blind", "PO_train"):
+            shutil.copy(dataset / "public" / f"{name}.csv", tmp_path / "theirs")
+        page = page_of(tmp_path / "theirs", tmp_path)
+        assert "whether each is in one subset could not be checked" in page.said("map")
+        assert "Whether any were removed is not known without a manifest." in page.said("dropped")
+        assert "Where they lay is known" not in page.said("dropped")
 
     @pytest.mark.parametrize(
         ("name", "part", "said"),

@@ -57,6 +57,7 @@ def contents_of(source: Source) -> dict[str, Any]:
         "built_with": source.said("spatialsplit", kind=str, default=""),
         "recipe_sha256": source.said("recipe_sha256", kind=str, default=""),
         "checks": sections.checks_of(source),
+        "quadrats_whole": _outcome(source, "quadrats_in_one_subset"),
         "steps": sections.steps_of(source),
         "reasons": sections.removed_reasons(source),
         "missing": sections.missing_of(source),
@@ -71,6 +72,11 @@ def contents_of(source: Source) -> dict[str, Any]:
         "surveys_sampled": {name: len(part.days) for name, part in surveys.items() if not part.whole},
         **_balance_parts(balance_of(surveys)),
     }
+
+
+def _outcome(source: Source, name: str) -> bool | None:
+    """Tell whether a check passed; None where it could not run."""
+    return next((check.passed for check in source.audit.checks if check.name == name), None)
 
 
 def _distances(source: Source) -> Distances:

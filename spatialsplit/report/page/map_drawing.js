@@ -141,7 +141,7 @@ class MapDrawing {
     const { pen, view } = this;
     const { at } = view.data.sites;
     if (view.data.size && view.data.size * view.scale < 2.5) return; // so far out they would hide their quadrats
-    const reach = Math.min(Math.max(0.8, (view.data.size * view.scale) / 15), 4.5);
+    const reach = view.data.size ? Math.min(Math.max(0.8, (view.data.size * view.scale) / 15), 4.5) : 3;
     pen.lineWidth = 1.4;
     pen.strokeStyle = this.colour("ink");
     pen.fillStyle = reach < 2 ? this.colour("ink") : this.paper;
