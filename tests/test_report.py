@@ -436,6 +436,14 @@ class TestTheCommand:
         assert done.exit_code == 0
         assert (tmp_path / "new" / "page.html").is_file()
 
+    @pytest.mark.parametrize("name", ["manifest.json", "public/PA_train.csv"])
+    def test_the_page_takes_no_file_of_the_dataset(self, name: str, dataset: Path, tmp_path: Path) -> None:
+        """A slip of the hand would lose what cannot be made again."""
+        copy = shutil.copytree(dataset, tmp_path / "copy")
+        with pytest.raises(OutputError, match=r"is a file of the dataset: it would be lost"):
+            write_report(copy, copy / name)
+        assert (copy / name).read_bytes() == (dataset / name).read_bytes()
+
     @pytest.mark.parametrize("out", ["", ".", "/"])
     def test_a_folder_is_no_page(self, out: str, dataset: Path) -> None:
         """Said in one line, also of nothing, which is the folder one is in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spatialsplit.audit.published import MANIFEST
+from spatialsplit.errors import OutputError
 from spatialsplit.publishing import new_files
 from spatialsplit.report.contents import contents_of
 from spatialsplit.report.rendering import render
@@ -52,6 +53,7 @@ def write_report(folder: Path | str, out: Path | str | None = None, *, public: b
     with open_source(folder, public=public) as source:
         page = report_page(source)
         target = Path(out) if out is not None else _usual_place(folder, source.public)
+        _refuse_files_of(folder, target)
     with new_files(target) as (part,):
         part.write_text(page, "utf-8", newline="\n")
     return target
@@ -68,6 +70,16 @@ def _usual_place(folder: Path, public: bool) -> Path:
     if whole.name == "public" and (whole.parent / MANIFEST).is_file():  # also there no list has the page
         whole = whole.parent
     return whole.parent / f"{whole.name}_report.html" if public else folder / NAME
+
+
+def _refuse_files_of(folder: Path, target: Path) -> None:
+    """Refuse to put the page in the place of a file of the dataset itself."""
+    place = target.resolve()
+    if place.name != NAME and place.is_file() and place.is_relative_to(folder.resolve()):
+        raise OutputError(
+            f"{target} is a file of the dataset: it would be lost. The page goes into a file of its own. Give --out "
+            "another name."
+        )
 
 
 def report_page(source: Source) -> str:
