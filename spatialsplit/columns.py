@@ -182,10 +182,9 @@ def find_columns(
             found[name] = candidates[0]
         elif candidates:
             named = ", ".join(f"'{shown(header[i])}'" for i in candidates)
-            problems.append(
-                f"Column '{name}' could be any of {len(candidates)} columns of {where}: {named}. "
-                f'Say which: columns = {{ {name} = "…" }}.'
-            )
+            alike = len({header[i] for i in candidates}) < len(candidates)
+            cure = "Rename one in the file" if alike else f'Say which: columns = {{ {name} = "…" }}'
+            problems.append(f"Column '{name}' could be any of {len(candidates)} columns of {where}: {named}. {cure}.")
         elif name not in optional or name in mapping:
             problems.append(_missing(name, header, mapping, where))
             missing = True

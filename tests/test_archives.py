@@ -273,7 +273,9 @@ class TestDarwinCoreArchives:
     def test_a_row_of_another_length_is_told_with_its_line(self, tmp_path: Path) -> None:
         """A tab inside a cell makes one too many."""
         core = meta_table("core", "Occurrence", "o.txt", ["decimalLatitude"])
-        assert "(first: line 3: 3 cells)" in said(put_zip(tmp_path / "a.zip", {"o.txt": "a\tb\n1\t2\n1\t2\t3\n"}, core))
+        text = said(put_zip(tmp_path / "a.zip", {"o.txt": "a\tb\n1\t2\n1\t2\t3\n"}, core))
+        assert "(first: line 3: 3 cells)" in text
+        assert "Remove separators from inside cells" in text  # quotation marks mean nothing there
 
 
 class TestGbifDownloads:

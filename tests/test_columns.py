@@ -72,11 +72,16 @@ def test_a_header_of_one_column_is_not_blamed_on_the_separator() -> None:
         find_columns(["species"], ["lon"])
 
 
-@pytest.mark.parametrize("header", [["lng", "longitude"], ["lon", "lon"]])
-def test_two_columns_for_one_name_are_refused(header: list[str]) -> None:
+def test_two_columns_for_one_name_are_refused() -> None:
     """Nobody guesses which was meant."""
     with pytest.raises(DataError, match=r"Column 'lon' could be any of 2 columns of the table: .* Say which"):
-        find_columns(header, ["lon"])
+        find_columns(["lng", "longitude"], ["lon"])
+
+
+def test_a_name_that_is_there_twice_cannot_be_mapped_to() -> None:
+    """The cure that is named must work: the recipe cannot tell two equal names apart."""
+    with pytest.raises(DataError, match=r"2 columns of the table: 'lon', 'lon'. Rename one in the file"):
+        find_columns(["lon", "lat", "lon"], ["lon"])
 
 
 def test_one_column_for_two_names_is_refused() -> None:

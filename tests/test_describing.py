@@ -138,6 +138,7 @@ class TestWhatLooksOdd:
             ("1;2021-01-01;5.2;45;Abies", "coarse_coordinates"),
             ("1;2021-01-01;45;125.5;Abies", "swapped_axes"),
             ("1;2021-01-01;200;45.55;Abies", "out_of_range"),
+            ("1;2021-01-01;inf;45.55;Abies", "out_of_range"),
             ("1;2021-01-01;;45.55;Abies", "missing_coordinate"),
             ("1;2021-01-01;5,25;45,55;Abies", "decimal_comma"),
             ("1;2021-01-01;x;45.55;Abies", "no_number"),

@@ -28,6 +28,13 @@ GOOD = "a,10,5.0,45.0,1"
 class TestCoordinates:
     """Cells become published places, or there is a reason."""
 
+    def test_decimal_commas_are_named(self, tmp_path: Path) -> None:
+        """The message says which key of the recipe helps, and keeps silent where something else is wrong."""
+        (problem,) = faults_of(table_of(tmp_path, "patchID;dayOfYear;lon;lat;speciesId", ["a;10;5,5;45,1;1"]))
+        assert 'They have a decimal comma: say decimal = "," under [inputs.pa].' in problem
+        (problem,) = faults_of(table_of(tmp_path, "patchID;dayOfYear;lon;lat;speciesId", ["a;10;5.5;45,x;1"]))
+        assert "decimal" not in problem
+
     @given(st.lists(st.floats(), min_size=1))
     @quick
     def test_a_number_is_read_as_python_reads_it(self, numbers: list[float]) -> None:

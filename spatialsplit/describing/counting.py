@@ -121,6 +121,7 @@ class Counts:
         strange = (lon_state == NO_NUMBER) | (lat_state == NO_NUMBER)
         if strange.any():
             self._add_strange(first, second, strange)
+        self.odd["out_of_range"] += int(np.count_nonzero(np.isinf(lon) | np.isinf(lat)))
         fine = np.isfinite(lon) & np.isfinite(lat)
         lon, lat = lon[fine], lat[fine]
         if not lon.size:

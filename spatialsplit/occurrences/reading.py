@@ -6,6 +6,7 @@ Nothing is repaired and nothing is lost: a row is fine, or it has a reason.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,6 +28,8 @@ from spatialsplit.occurrences.remarks import warning_of
 from spatialsplit.occurrences.rules import LOOKS, CheckedBatch, Codes, RecordRules, Tally
 from spatialsplit.tables import Batch, OutputColumn, TableInput
 from spatialsplit.tables.writing import is_cell
+
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 class RecordReader:
@@ -305,7 +308,11 @@ class RecordReader:
                 f"{self._looks['one_day_off']:,} of them are seconds since 1970 that miss their dayOfYear by one day: "
                 f'is time_zone = "{self.rules.dates.time_zone}" right?'
             )
-        if self._looks.get("like_metres"):
+        commas = [reason for reason in ("bad_latitude", "bad_longitude") if self._has_decimal_commas(reason)]
+        if commas:
+            hint = f'They have a decimal comma: say decimal = "," under [{self.rules.section}].'
+            self.faults.hints |= dict.fromkeys(commas, hint)
+        elif self._looks.get("like_metres"):
             hint = f'The coordinates look like metres: say crs = "EPSG:…" under [{self.rules.section}].'
             self.faults.hints |= {"bad_latitude": hint, "bad_longitude": hint}
         elif self._look_swapped():
@@ -313,6 +320,11 @@ class RecordReader:
                 f"{self._looks['would_fit_swapped']:,} of them would be valid with longitude and latitude exchanged: "
                 "are the columns swapped?"
             )
+
+    def _has_decimal_commas(self, reason: str) -> bool:
+        """Tell whether the first coordinates that are no numbers would be some with a decimal comma."""
+        first = [value for _, value in self.faults.first.get(reason, [])]
+        return not self.rules.decimal_comma and any(DECIMAL_COMMA.fullmatch(value) for value in first)
 
     def _look_swapped(self) -> bool:
         """Tell whether so many rows would be valid with the axes exchanged that it is no accident of a few."""

@@ -207,11 +207,11 @@ class CsvFile(TableFile):
 
     def _ragged(self, n_rows: int) -> str:
         n = self.width
+        cure = "Quote cells that hold the separator" if self.quoted else "Remove separators from inside cells"
         faults = (f"line {line}: {cells}" for line, cells in self._records() if cells != n)
         return (
             f"{n_rows:,} rows of {self.name} do not have the header's {n} cells (first: {first_few(islice(faults, 4))} "
-            "cells). Every row must have as many cells as the header. Quote cells that hold the separator, or correct "
-            "those lines."
+            f"cells). Every row must have as many cells as the header. {cure}, or correct those lines."
         )
 
     def _unclosed(self) -> str:
