@@ -81,7 +81,9 @@ def _sums_text(sums: Mapping[str, str]) -> str:
 
 
 def _files(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    """Name every file below a folder; a link to a folder too: whoever copies it may copy what it leads to."""
+    found = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+    return sorted(path.relative_to(folder).as_posix() for path in found)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -5,6 +5,8 @@ A fault changes the tables; the hashes are mended when they are written, so that
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 
 from tests import audit_example
@@ -105,6 +107,60 @@ def publish_the_solution(made: Example) -> None:
     made.further["public/notes.csv"] = f"plot;remark\n{text}".encode()
 
 
+def publish_the_solution_in_the_readme(made: Example) -> None:
+    rows = "".join(f"| {row['surveyId']} | {row['predictions']} |\n" for row in made.rows(SOLUTION))
+    made.further["public/README.md"] = f"# Example\n\n| survey | note |\n|---|---|\n{rows}".encode()
+
+
+def publish_the_solution_in_a_description(made: Example) -> None:
+    """Use the file that may be added later, and that no checksum covers."""
+    told = {str(row["surveyId"]): [int(name) for name in row["predictions"].split()] for row in made.rows(SOLUTION)}
+    made.further["public/croissant.json"] = json.dumps({"name": "example", "notes": told}, indent=2).encode()
+
+
+def publish_the_solution_in_columns_of_json(made: Example) -> None:
+    rows = made.rows(SOLUTION)
+    table = {"plot": [row["surveyId"] for row in rows], "note": [row["predictions"] for row in rows]}
+    made.further["public/notes.json"] = json.dumps(table, indent=2).encode()
+
+
+def publish_the_solution_under_another_ending(made: Example) -> None:
+    text = "".join(f"{row['predictions']}: {row['surveyId']}\n" for row in made.rows(SOLUTION))
+    made.further["public/notes.dat"] = gzip.compress(text.encode())
+
+
+def publish_the_test_by_its_places(made: Example) -> None:
+    rows = "".join(f"{row['lon']},{row['lat']},{row['speciesId']}\n" for row in made.rows(TEST))
+    made.further["public/notes.csv"] = f"lon,lat,note\n{rows}".encode()
+
+
+def publish_the_test_by_its_keys(made: Example) -> None:
+    rows = "".join(f"{row['patchID']},{row['dayOfYear']},{row['speciesId']}\n" for row in made.rows(TEST))
+    made.further["public/notes.csv"] = f"patchID,dayOfYear,note\n{rows}".encode()
+
+
+def publish_the_solution_a_column_a_species(made: Example) -> None:
+    species = sorted({name for row in made.rows(SOLUTION) for name in row["predictions"].split()}, key=int)
+    lines = [["plot", *species]]
+    for row in made.rows(SOLUTION):
+        held = set(row["predictions"].split())
+        lines.append([str(row["surveyId"]), *("1" if name in held else "0" for name in species)])
+    made.further["public/notes.csv"] = "".join(f"{','.join(line)}\n" for line in lines).encode()
+
+
+def count_species_in_the_quadrats(made: Example) -> None:
+    made.add_column(QUADRATS, "richness", [7] * len(made.rows(QUADRATS)))
+
+
+def order_the_blinded_table_by_its_label(made: Example) -> None:
+    made.rows(BLIND).sort(key=lambda row: min(row["species"]))
+
+
+def call_the_private_surveys_otherwise(made: Example) -> None:
+    for row in made.rows(SOLUTION):
+        row["Usage"] = row["Usage"].replace("Private", "Ignored")
+
+
 def solve_the_sample(made: Example) -> None:
     for row, solved in zip(made.rows(SAMPLE), made.rows(SOLUTION), strict=True):
         row["predictions"] = solved["predictions"]
@@ -197,6 +253,16 @@ FAULTS: dict[Callable[[Example], None], str] = {
     code_the_label_as_text: "no_label_in_blind",
     write_the_label_into_an_id: "no_label_in_blind",
     publish_the_solution: "nothing_private_in_public",
+    publish_the_solution_in_the_readme: "nothing_private_in_public",
+    publish_the_solution_in_a_description: "nothing_private_in_public",
+    publish_the_solution_in_columns_of_json: "nothing_private_in_public",
+    publish_the_solution_under_another_ending: "nothing_private_in_public",
+    publish_the_test_by_its_places: "nothing_private_in_public",
+    publish_the_test_by_its_keys: "nothing_private_in_public",
+    publish_the_solution_a_column_a_species: "nothing_private_in_public",
+    count_species_in_the_quadrats: "nothing_private_in_public",
+    order_the_blinded_table_by_its_label: "no_label_in_blind",
+    call_the_private_surveys_otherwise: "draw_rederives",
     solve_the_sample: "nothing_private_in_public",
     count_the_test_in_species: "nothing_private_in_public",
     repeat_a_test_record_in_po: "no_duplicate_across_subsets",

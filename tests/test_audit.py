@@ -105,6 +105,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a broken manifest": lambda folder: (folder / "manifest.json").write_text("{"),
     "a manifest of another kind": lambda folder: (folder / "manifest.json").write_text("[]"),
     "no checksums": lambda folder: (folder / "SHA256SUMS").unlink(),
+    "a link to a folder in public": lambda folder: (folder / "public/further").symlink_to("../private"),
     "checksums of noise": lambda folder: (folder / "SHA256SUMS").write_bytes(b"\xff\x00noise\n"),
 }
 

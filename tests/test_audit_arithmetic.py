@@ -214,6 +214,19 @@ def test_one_survey_said_many_times_is_no_evidence() -> None:
     assert labels.hold(ids, pd.Series(["".join(species) for species in truth.values()]))
 
 
+def test_one_survey_beside_many_different_cells_is_no_evidence() -> None:
+    """Nor where the cells differ, as lines of quadrats.csv do: all of them are one survey's, and say so once."""
+    truth = {str(i): frozenset({"3"} if i == 1 else {str(i + 40)}) for i in range(1, 30)}
+    labels = Labels(truth, frozenset(), pd.DataFrame({"survey": [], "lon": [], "lat": []}))
+    assert not labels.hold(pd.Series(["1"] * 200), pd.Series([f"3 quadrat-{i:04d}" for i in range(1000, 1200)]))
+
+
+def test_digits_without_end_are_text_like_any_other() -> None:
+    """More of them than Python makes a number of."""
+    labels = Labels({"1": frozenset({"3"})}, frozenset(), pd.DataFrame({"survey": [], "lon": [], "lat": []}))
+    assert not labels.hold(pd.Series(["1"]), pd.Series(["3" * 5000]))
+
+
 def test_plots_visited_again_do_not_determine_their_species() -> None:
     """Two visits to one place may well find the same; that is nature, not a leak."""
     ids, labels = labels_of(60)

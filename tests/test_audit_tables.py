@@ -213,6 +213,41 @@ def test_a_grid_needs_a_known_system_and_a_size(tmp_path: Path) -> None:
         audit_tables(paths, grid=Grid("EPSG:1", 5000, (0, 0)))
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--radius", "nan"], "--radius"),
+        (["--radius", "inf"], "--radius"),
+        (["--crs", "EPSG:3035", "--size", "nan"], "--size"),
+        (["--crs", "EPSG:3035", "--size", "0.001"], "--size"),
+        (["--crs", "EPSG:3035", "--size", "5000", "--origin", "nan,0"], "--origin"),
+        (["--crs", "EPSG:3035", "--size", "5000", "--origin", "inf,0"], "--origin"),
+        (["--origin", "5000,5000"], "--origin"),
+        (["--grid", "glc2024", "--size", "5000"], "--size"),
+        (["--seed", "abc"], "--seed"),
+    ],
+)
+def test_a_number_that_is_none_is_a_mistake_in_the_call(words: list[str], says: str, tmp_path: Path) -> None:
+    """And so is an option that nothing would come of: neither may accuse the dataset, nor pass it."""
+    paths = foreign(tmp_path)
+    result = CliRunner().invoke(audit, ["--train", str(paths["train"]), "--test", str(paths["test"]), *words])
+    assert (result.exit_code, says in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("words", [["--grid", "glc2022"], ["--crs", "EPSG:3035", "--size", "100"], ["--origin", "1,1"]])
+def test_a_dataset_says_its_own_grid(words: list[str], tmp_path: Path) -> None:
+    """Another one beside it is refused, where it was once passed over in silence."""
+    result = CliRunner().invoke(audit, [str(example(side=4).write(tmp_path / "dataset")), *words])
+    assert (result.exit_code, words[0] in result.stderr) == (2, True)
+
+
+def test_quadrats_in_degrees_have_degrees_for_their_side(tmp_path: Path) -> None:
+    """A size in metres would make one quadrat of the whole Earth, and every split a fault."""
+    with pytest.raises(DataError, match="degrees"):
+        audit_tables(foreign(tmp_path), grid=Grid("EPSG:4326", 5000, (0, 0)))
+    assert audit_tables(foreign(tmp_path), grid=Grid("EPSG:4326", 0.5, (0, 0))).checks
+
+
 def test_the_command_audits_tables(tmp_path: Path) -> None:
     """The call that the contract names."""
     paths = foreign(tmp_path)

@@ -110,6 +110,12 @@ def test_files_too_many_and_too_few_are_named(dataset: Path) -> None:
     ]
 
 
+def test_a_link_to_a_folder_is_a_file_that_is_not_listed(dataset: Path) -> None:
+    """Whoever copies or packs the public folder may copy what the link leads to."""
+    (dataset / "public/further").symlink_to("../private")
+    assert "public/further is not in SHA256SUMS." in verify_dataset(dataset)
+
+
 @pytest.mark.parametrize("line", ["x", "0" * 64 + " a.csv", "G" * 64 + "  a.csv", "0" * 64 + "  "])
 def test_a_damaged_list_is_told_by_its_line(line: str, dataset: Path) -> None:
     """Whatever stands there."""

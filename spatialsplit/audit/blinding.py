@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from spatialsplit.audit.disclosure import Disclosure
 from spatialsplit.audit.evidence import Evidence
-from spatialsplit.audit.giveaway import Labels, why_it_tells
+from spatialsplit.audit.giveaway import Labels, order_tells, why_it_tells
 from spatialsplit.audit.published import STANDARD_ROLES, UNLISTED_PUBLIC, files_below
 from spatialsplit.audit.report import CannotRun, Finding, finding
-from spatialsplit.audit.subsets import ids_text
 from spatialsplit.audit.tables import Table, Unreadable, open_table
 from spatialsplit.audit.words import ALIASES, folded
 
@@ -21,6 +21,8 @@ ALLOWED = (
 )  # fmt: skip
 _SPECIES_NAMES = {alias for word in ("speciesId", "speciesName", "predictions") for alias in ALIASES[word]}
 _SPECIES_COLUMNS = {"speciesId", "speciesName", "n_po_train", "n_pa_train", "n_pa_val"}
+_QUADRAT_COLUMNS = {"quadratId", "n_surveys", "n_empty", "stratum", "subset"}
+_TABLE_ENDINGS = (".csv", ".gz", ".parquet", ".tsv", ".txt")
 _TEXT_BYTES = 5 << 20
 
 
@@ -106,6 +108,9 @@ def _telling(table: Table, labels: Labels, *, passed_over: set[str]) -> Iterator
         why = None if name in places | passed_over else why_it_tells(ids, cells[name], labels)
         if why:
             yield f"column {name!r} of {table.name} {why}"
+    face = order_tells(ids, labels)
+    if face:
+        yield f"the order of the rows of {table.name} determines {face}"
 
 
 def _blind_table(evidence: Evidence) -> Table:
@@ -170,7 +175,7 @@ def _may_be_public(name: str, outputs: dict[str, object] | None) -> bool:
         return True
     if outputs is not None:
         return name in outputs
-    return name.split(".")[0] in STANDARD_ROLES
+    return name.removesuffix(".gz").rpartition(".")[0] in STANDARD_ROLES
 
 
 def _private_content(evidence: Evidence, name: str, role: str) -> Iterator[str]:
@@ -179,13 +184,21 @@ def _private_content(evidence: Evidence, name: str, role: str) -> Iterator[str]:
         yield "holds the sealed seed"
     if role in ("po_train", "pa_train", "pa_train_empty", "pa_val"):
         return
-    if not name.endswith((".csv", ".gz", ".parquet", ".tsv", ".txt")):
-        return
     try:
-        table = open_table(path, name=name)
-        yield from _private_columns(evidence, table, role)
-    except Unreadable:
-        return
+        disclosure = Disclosure(evidence)
+    except (CannotRun, Unreadable):
+        disclosure = None
+    if name.casefold().endswith(_TABLE_ENDINGS):
+        try:
+            table = open_table(path, name=name)
+            told = [*_private_columns(table, role), *(disclosure.in_table(table) if disclosure else ())]
+        except Unreadable:
+            told = []
+        yield from told
+        if told:
+            return
+    if disclosure is not None and not name.casefold().endswith(".parquet"):
+        yield from disclosure.in_text(path)
 
 
 def _sealed(evidence: Evidence) -> bool:
@@ -198,29 +211,13 @@ def _seed_within(evidence: Evidence, path: Path) -> bool:
     return evidence.seed.encode() in path.read_bytes()
 
 
-def _private_columns(evidence: Evidence, table: Table, role: str) -> Iterator[str]:
+def _private_columns(table: Table, role: str) -> Iterator[str]:
     if any(folded(name) == "usage" for name in table.header):
         yield "has the column Usage"
+    further: set[str] = set()
     if role == "species":
-        further = sorted(set(table.header) - _SPECIES_COLUMNS)
-        if further:
-            yield f"has the column {further[0]!r}"
-    try:
-        truth = evidence.truth
-    except (CannotRun, Unreadable):
-        return
-    yield from _labelled_ids(table, Labels(truth, frozenset(), evidence.places))
-
-
-def _labelled_ids(table: Table, labels: Labels) -> Iterator[str]:
-    """Tell whether a column of test ids stands beside a column of their species."""
-    cells = table.read_all()
-    for ids in table.header:
-        held = cells[ids].isin(list(labels.truth))
-        if not held.any():
-            continue
-        for other in table.header:
-            if other != ids and labels.hold(cells.loc[held, ids], cells.loc[held, other]):
-                surveys = ids_text(set(cells.loc[held, ids]))
-                yield f"holds test surveys ({surveys}) with their species in {other!r}"
-                return
+        further = set(table.header) - _SPECIES_COLUMNS
+    elif role == "quadrats":
+        further = {name for name in table.header if not name.endswith("_number")} - _QUADRAT_COLUMNS
+    if further:
+        yield f"has the column {min(further)!r}"

@@ -20,6 +20,7 @@ from spatialsplit.audit.survey_rows import joined_rows, no_rows, survey_rows
 from spatialsplit.audit.tables import Table, Unreadable, open_table
 from spatialsplit.errors import DataError, shown
 
+_MOST_DEGREES = 90
 _SURVEY_KEYS = ("patchID", "dayOfYear")
 
 
@@ -153,9 +154,20 @@ def _read_grid(grid: Grid | Squares | str | None) -> Grid | None:
         own = named_grid(name) if name is not None else Grid(grid.crs, grid.size_m, grid.origin)  # type: ignore[union-attr]
         if own.crs is not None:
             projection(own.crs)
+            _refuse_metres_for_degrees(own.crs, own.size_m)
     except ValueError as error:
         raise DataError(str(error)) from None
     return own
+
+
+def _refuse_metres_for_degrees(crs: str, size: float) -> None:
+    from pyproj import CRS
+
+    if CRS.from_user_input(crs).is_geographic and size > _MOST_DEGREES:
+        raise ValueError(
+            f"{crs} has degrees, and a quadrat of {size:g} degrees would hold the Earth. Give a projected CRS, as "
+            "EPSG:3035, or a size in degrees."
+        )
 
 
 def _rows(opened: Mapping[str, list[Table]]) -> pd.DataFrame:

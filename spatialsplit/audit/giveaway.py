@@ -66,21 +66,25 @@ class Labels:
         """Tell whether cells, or the words in them, are species of their own survey more often than chance (rule 2).
 
         A list of species hits by one of its words nearly always, by chance too; so its words are judged one by one.
-        What a survey says twice is said once: counts of 1 beside counts of 0, row after row, are no evidence.
+        All that stands beside one survey is taken together: a count of 1 that looks like survey 1, row after row, is
+        one survey's word and no evidence.
         """
-        seen = dict.fromkeys((str(i), str(cell)) for i, cell in zip(ids, cells, strict=True) if cell)
-        pairs = [(survey, cell) for survey, cell in seen if survey in self.truth]
+        seen: dict[str, set[str]] = {}
+        for survey, cell in zip(map(str, ids), map(str, cells), strict=True):
+            if cell and survey in self.truth:
+                seen.setdefault(survey, set()).add(cell)
         hits, chances = 0, 0.0
         word_hits, n_words, word_chances = 0, 0, 0.0
-        for survey, cell in pairs:
-            words = set(_WORD.findall(cell)) | {str(int(digits)) for digits in _NUMBER.findall(cell)}
+        for survey, beside in seen.items():
+            numbers = {digits.lstrip("0") or "0" for cell in beside for digits in _NUMBER.findall(cell)}
+            words = {word for cell in beside for word in _WORD.findall(cell)} | numbers
             hits += bool(words & self.truth[survey])
             chances += 1 - math.prod(1 - self.frequency.get(word, 0.0) for word in words)
             species = [word for word in words if word in self.frequency]
             word_hits += len(self.truth[survey].intersection(species))
             n_words += len(species)
             word_chances += sum(self.frequency[word] for word in species)
-        by_cell = _beyond_chance(hits, len(pairs), chances)
+        by_cell = _beyond_chance(hits, len(seen), chances)
         return by_cell or _beyond_chance(word_hits, n_words, word_chances)
 
 
@@ -115,6 +119,13 @@ def why_it_tells(ids: pd.Series, cells: pd.Series, labels: Labels) -> str | None
         if _determines(shown, values, places) or _ranks(shown, values):
             return f"determines {face}"
     return None
+
+
+def order_tells(ids: pd.Series, labels: Labels) -> str | None:
+    """Say what the order of a table's rows gives away, or None: rule 4, for the number of the row."""
+    known = [i for i in ids if i in labels.truth]
+    numbers = [str(number) for number in range(len(known))]
+    return next((face for face, values in _faces(labels, known).items() if _ranks(numbers, values)), None)
 
 
 def _faces(labels: Labels, ids: list[str]) -> dict[str, list[object]]:

@@ -279,5 +279,6 @@ def _stem(name: str) -> str:
 
 
 def files_below(folder: Path) -> list[str]:
-    """Name every file below a folder, sorted; links to folders are not followed."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    """Name every file below a folder, sorted; a link to a folder is named as a file is, and not followed."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in found)

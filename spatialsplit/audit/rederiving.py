@@ -160,17 +160,24 @@ def _usage(evidence: Evidence, draw: dict[str, Any], seed: str | None) -> Findin
     share = draw.get("public_share")
     if not isinstance(share, int | float):
         return Finding(0, [], "")
-    if seed is None:
-        return Finding(0, [], "", "Public and Private are drawn with the seed")
+    undecided = "Public and Private are drawn with the seed" if seed is None else None
     try:
         usage = usage_of_quadrats(evidence)
     except CannotRun as reason:
-        return Finding(0, [], f"Public and Private not looked at: {reason}")
+        return Finding(0, [], f"Public and Private not looked at: {reason}", undecided)
+    stands = list(zip(usage["quadrat"], usage["Usage"], usage["survey"], strict=True))
+    neither = [
+        f"quadrat {label} is {said or '(empty)'} in the solution (survey {survey}), neither Public nor Private"
+        for label, said, survey in stands
+        if said not in ("Public", "Private")
+    ]
+    if seed is None:
+        return finding(neither, "", undecided=undecided)
     labels = sorted(set(usage["quadrat"]), key=lambda label: (number(seed, "public", label), label))
     public = set(labels[: math.floor(share * len(labels) + 0.5)])
     lines = [
         f"quadrat {label} is {said} in the solution (survey {survey}), not so by the draw"
-        for label, said, survey in zip(usage["quadrat"], usage["Usage"], usage["survey"], strict=True)
-        if (said == "Public") != (label in public)
+        for label, said, survey in stands
+        if said in ("Public", "Private") and (said == "Public") != (label in public)
     ]
-    return finding(lines, f"{len(public)} of {len(labels)} test quadrats Public")
+    return finding([*neither, *lines], f"{len(public)} of {len(labels)} test quadrats Public")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from spatialsplit.audit.grids import Grid
 
 _TABLE = click.Path(path_type=Path)
+_FAR = 1e9
+"""More metres than any coordinate has."""
+
+
+def _a_number(_ctx: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    """Refuse what no bound refuses: `nan` is neither below one nor above."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no number of metres.")
+    return value
 
 
 @click.command()
@@ -24,10 +34,15 @@ _TABLE = click.Path(path_type=Path)
 @click.option("--test", multiple=True, type=_TABLE, help="Test surveys or records (repeatable).")
 @click.option("--po", multiple=True, type=_TABLE, help="Presence-only records to train on (repeatable).")
 @click.option("--crs", help="CRS of the grid, as EPSG:3035.")
-@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Side of a quadrat, metres.")
-@click.option("--origin", default="0,0", show_default=True, help="Corner of a quadrat: easting,northing.")
+@click.option("--size", type=click.FloatRange(0.01, 1e8), callback=_a_number, help="Side of a quadrat, metres.")
+@click.option("--origin", help="Corner of a quadrat: easting,northing.  [default: 0,0]")
 @click.option("--grid", "preset", type=click.Choice(["glc2022", "glc2024"]), help="A grid by name.")
-@click.option("--radius", type=click.FloatRange(min=0), help="No presence-only record may be this near, metres.")
+@click.option(
+    "--radius",
+    type=click.FloatRange(0, 1e8),
+    callback=_a_number,
+    help="No presence-only record may be this near, metres.",
+)
 @click.option("--find-grid", is_flag=True, help="Look for the grid that the split respects.")
 @click.option("--seed", help="The revealed seed of a sealed draw.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
@@ -49,12 +64,18 @@ def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: 
         ctx.exit(CHECK_FAILED)
 
 
+def _option(name: str) -> str:
+    """Name an option as it is written."""
+    return "--grid" if name == "preset" else f"--{name.replace('_', '-')}"
+
+
 def _report_of_folder(folder: Path, options: dict[str, Any]) -> AuditReport:
     from spatialsplit.audit import audit_dataset
 
-    given = [f"--{name}" for name in ("train", "val", "test", "po") if options[name]]
-    if given or options["find_grid"]:
-        raise click.UsageError(f"Give DIR or {(given or ['--find-grid'])[0]}, not both.")
+    said_there = ("crs", "size", "origin", "preset", "find_grid")  # a dataset says its own grid
+    given = [_option(name) for name in ("train", "val", "test", "po", *said_there) if options[name]]
+    if given:
+        raise click.UsageError(f"Give DIR or {given[0]}, not both.")
     return audit_dataset(folder, seed=options["seed"], radius_m=options["radius"])
 
 
@@ -63,6 +84,8 @@ def _report_of_tables(options: dict[str, Any]) -> AuditReport:
 
     if not options["train"] and not options["test"]:
         raise click.UsageError("Give the folder of a dataset, or tables with --train and --test.")
+    if options["seed"]:
+        raise click.UsageError("--seed needs the folder of a dataset: single tables do not say how they were drawn.")
     roles = ("train", "val", "test", "po")
     tables = {role: options[role] for role in roles if options[role]}
     return audit_tables(tables, grid=_grid(options), radius_m=options["radius"], search_grid=options["find_grid"])
@@ -71,14 +94,21 @@ def _report_of_tables(options: dict[str, Any]) -> AuditReport:
 def _grid(options: dict[str, Any]) -> Grid | None:
     from spatialsplit.audit.grids import Grid, named_grid
 
+    beside = [_option(name) for name in ("crs", "size", "origin") if options[name]]
     if options["preset"]:
+        if beside:
+            raise click.UsageError(f"Give --grid or {beside[0]}, not both.")
         return named_grid(options["preset"])
     if (options["crs"] is None) != (options["size"] is None):
         raise click.UsageError("Give --crs and --size together, as --crs EPSG:3035 --size 10000.")
     if options["crs"] is None:
+        if beside:
+            raise click.UsageError("--origin needs --crs and --size.")
         return None
     try:
-        east, north = (float(part) for part in options["origin"].split(","))
+        east, north = (float(part) for part in (options["origin"] or "0,0").split(","))
+        if not abs(east) + abs(north) < _FAR:
+            raise ValueError
     except ValueError:
         raise click.UsageError(
             f"Invalid --origin {options['origin']!r}. Give easting,northing, as 5000,5000."
