@@ -304,11 +304,16 @@ class TestRepeats:
         ("https://creativecommons.org/licenses/by-nc/4.0/", "CC_BY_NC_4_0"),
         ("http://creativecommons.org/publicdomain/zero/1.0/legalcode", "CC0_1_0"),
         ("cc_by_4_0", "CC_BY_4_0"),
+        ("CC-BY-4.0", "CC_BY_4_0"),
+        ("CC BY-NC 4.0", "CC_BY_NC_4_0"),
+        ("CC0 1.0", "CC0_1_0"),
+        ("CC0", "CC0_1_0"),
+        ("All rights reserved.", "ALL_RIGHTS_RESERVED_"),
         ("", ""),
     ],
 )
 def test_a_licence_has_one_name(text: str, code: str) -> None:
-    """GBIF writes short names in one kind of download and addresses in another."""
+    """GBIF writes short names in one kind of download and addresses in another; publishers write SPDX's names."""
     assert license_code(text) == code
 
 

@@ -209,20 +209,21 @@ def is_obscured(text: str) -> bool:
 
 
 def license_code(text: str) -> str:
-    """Give the short name of a licence, of Creative Commons' addresses too; other texts in capitals as they are.
+    """Give the short name of a licence, however it is written; of Creative Commons' addresses too.
 
     Examples
     --------
     >>> license_code("http://creativecommons.org/licenses/by-nc/4.0/legalcode"), license_code("CC_BY_4_0")
     ('CC_BY_NC_4_0', 'CC_BY_4_0')
-    >>> license_code("https://creativecommons.org/publicdomain/zero/1.0/")
-    'CC0_1_0'
+    >>> license_code("https://creativecommons.org/publicdomain/zero/1.0/"), license_code("CC-BY-4.0")
+    ('CC0_1_0', 'CC_BY_4_0')
     """
     if match := re.search(r"creativecommons\.org/publicdomain/zero/(\d)\.(\d)", text.casefold()):
         return f"CC0_{match[1]}_{match[2]}"
     if match := re.search(r"creativecommons\.org/licenses/([a-z-]+)/(\d)\.(\d)", text.casefold()):
         return f"CC_{match[1].replace('-', '_').upper()}_{match[2]}_{match[3]}"
-    return text.strip().upper()
+    code = re.sub(r"[\s._-]+", "_", text.strip()).upper()
+    return "CC0_1_0" if code == "CC0" else code  # there is no other version
 
 
 def words(values: Sequence[str]) -> frozenset[str]:

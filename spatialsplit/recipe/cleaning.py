@@ -88,7 +88,8 @@ class CleanSection(BaseModel):
     """Flags of the column `issue` that are not wanted, such as `"COORDINATE_ROUNDED"`."""
 
     allow_licenses: list[str] | None = None
-    """Licences that are allowed, such as `"CC0_1_0"`, `"CC_BY_4_0"`; addresses of Creative Commons mean the same."""
+    """Licences that are allowed, such as `"CC0_1_0"`, `"CC_BY_4_0"`; `"CC-BY-4.0"`, `"CC BY 4.0"` and the addresses of
+    Creative Commons mean the same."""
 
     def policies(self, role: str, drop: list[str], *, with_po: bool) -> dict[str, str]:
         """Give the policy of each reason for one table, in the order of the reasons.
