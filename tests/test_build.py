@@ -320,6 +320,23 @@ class TestTheRules:
         assert [row["reason"] for row in read(folder / "private" / "dropped_surveys.csv")] == ["empty_in_holdout"] * 2
         assert {row["n_empty"] for row in read(folder / "public" / "quadrats.csv")} == {"1"}
 
+    def test_rows_of_a_wide_table_can_be_dropped(self, tmp_path: Path) -> None:
+        """Whatever they hold: each is listed once, and the counts add up, of rows and of whole surveys."""
+        good = [f"s{i},{5 + 0.2 * i:.1f},45.0,1,{i % 2}" for i in range(8)]
+        bad = ["x,,45.0,1,1", "y,5.0,45.0,NA,1", "z,5.0,45.0,1,1", "z,5.4,45.0,1,0"]
+        write_csv(tmp_path / "pa.csv", "siteid,lon,lat,sp1,sp2", [*bad, *good])
+        recipe = write_recipe(tmp_path, more='[surveys]\nkeys = ["siteid"]\n')
+        wide = 'layout = "wide"\nspecies_columns = "sp*"\n'
+        drop = 'drop = ["missing_coordinate", "bad_species", "survey_coordinates"]\n'
+        recipe.write_text(recipe.read_text().replace('path = "pa.csv"\n', f'path = "pa.csv"\n{wide}{drop}'))
+        report = build_dataset(recipe, tmp_path / "d")
+        dropped = [(row["reason"], row["line"]) for row in read(report.folder / "private" / "dropped_pa.csv")]
+        of_surveys = [("survey_coordinates", "4"), ("survey_coordinates", "5")]
+        assert dropped == [("missing_coordinate", "2"), ("bad_species", "3"), *of_surveys]
+        steps = {step["step"]: step["dropped"] for step in report.manifest["steps"]}
+        assert steps["read_pa"] == {"missing_coordinate": 1, "bad_species": 1}
+        assert steps["surveys"] == {"survey_coordinates": 3}  # labels
+
     def test_dropped_rows_keep_their_line_and_reason(self, tmp_path: Path) -> None:
         write_csv(tmp_path / "pa.csv", PA_HEADER, ["x,10,,5.0,91,1", *four_quadrats(), "y,10,,,45,1"])
         write_csv(tmp_path / "po.csv", PO_HEADER, ["1,,9.0,45.0,1", "", "2,,999,45.0,1"])

@@ -97,6 +97,9 @@ def _sum(steps: dict[str, dict[str, Any]], name: str) -> Counter[str]:
 _COUNTED_ONLY = {"duplicate"}
 """Reasons whose rows need not be listed: another row says the same."""
 
+_WHOLE_SURVEYS = {"survey_coordinates", "survey_years"}
+"""Reasons that drop surveys and all that they found: of a wide table, a row that is listed is one label or more."""
+
 _DROPPED_IN: dict[str, tuple[str, ...]] = {
     "po_removed": ("filter_po",),
     "dropped_po": ("read_po",),
@@ -111,11 +114,15 @@ def _dropped_files(evidence: Evidence, steps: dict[str, dict[str, Any]]) -> Iter
     published = evidence.dataset
     if not steps or not published.has_private:
         return
+    wide = published.maybe("recipe", "inputs", "pa", "layout", kind=str) == "wide"
     for role, names in _DROPPED_IN.items():
         said: Counter[str] = sum((_sum(steps, name) for name in names), Counter())
         counted = _reasons(published, role)
         for reason in sorted({*said, *counted} - (_COUNTED_ONLY - set(counted))):
-            yield f"dropped as {reason} ({role})", said[reason], counted[reason]
+            n_listed = counted[reason]
+            may_be_fewer = wide and role == "dropped_pa" and reason in _WHOLE_SURVEYS
+            fine = may_be_fewer and 0 < n_listed <= said[reason]
+            yield f"dropped as {reason} ({role})", said[reason], said[reason] if fine else n_listed
 
 
 def _reasons(published: Published, role: str) -> Counter[str]:

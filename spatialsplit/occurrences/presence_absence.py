@@ -94,7 +94,8 @@ class PresenceAbsence:
     places : list of (int, int)
         File and row in it, for messages.
     n_in : int
-        Rows read, counted as rows of a long table: labels, and one for each row without any.
+        Rows read, counted as rows of a long table: labels, and one for each row without any; a row that is dropped is
+        one, whatever it holds.
     dropped_counts : dict of str to int
         The same of the rows that were dropped, by reason.
     """
@@ -233,7 +234,7 @@ def _collect(collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.
             collected.label_row.append(number[fine])
             collected.label_species.append(checked.species.filter(pa.array(fine)))
     else:
-        units = np.maximum(ones.sum(axis=1), 1)
+        units = np.where(fine, np.maximum(ones.sum(axis=1), 1), 1)
         row, column = np.nonzero(ones & fine[:, None])
         collected.label_row.append(number[row])
         collected.label_species.append(pa.array(column.astype(np.int64)))
