@@ -12,6 +12,7 @@ from spatialsplit.describing.drafting import Draft, draft_recipe
 from spatialsplit.describing.mapping import Guess, guess_columns
 from spatialsplit.tables import Dialect, TableInput
 from spatialsplit.tables.csv_files import CsvFile
+from spatialsplit.tables.parquet_files import ParquetFile
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ def _describe(draft: Draft) -> Description:
 
 def _count(source: TableInput, guess: Guess) -> Counts:
     names = {name: source.header.index(theirs) for name, theirs in guess.names.items()}
-    listed = {name: source.header.index(name) for name in LISTED if name in source.header}
+    spelled = [(name, each) for name in LISTED for each in (name.lower(), name) if each in source.header]
+    listed = {name: source.header.index(each) for name, each in spelled}  # GBIF's snapshots write them in lower case
     may_be_wide = "speciesId" not in names
     binary = {i for i in range(len(source.header)) if i not in names.values()} if may_be_wide else set()
     counts = Counts(names, listed, binary)
@@ -174,7 +176,8 @@ def _count(source: TableInput, guess: Guess) -> Counts:
 def _dialect(source: TableInput) -> dict[str, Any]:
     file = source.files[0]
     if not isinstance(file, CsvFile):
-        kind = "darwin core archive" if source.darwin_core else (file.path.suffix.lstrip(".") or "parquet")
+        archive = source.darwin_core and not isinstance(file, ParquetFile)
+        kind = "darwin core archive" if archive else (file.path.suffix.lstrip(".") or "parquet")
         return {"format": kind, "files": len(source.files)}
     return {
         "format": "text",
