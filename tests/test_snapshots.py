@@ -115,7 +115,7 @@ def test_columns_can_be_chosen_in_lower_case(snapshot: Path) -> None:
 
 
 def test_what_a_snapshot_says_of_its_records_is_counted(tmp_path: Path) -> None:
-    """Bases of record and absences as in a text table, for the newcomer who describes it first; and it is no archive."""
+    """Bases of record and absences as in a text table, for who describes it first; and it is no archive."""
     statuses = pa.array(["ABSENT"] + ["PRESENT"] * (N - 1))
     pyarrow.parquet.write_table(pa.table(SNAPSHOT | {"occurrencestatus": statuses}), tmp_path / "000000")
     found = describe_table(tmp_path / "000000")
