@@ -314,6 +314,18 @@ def test_a_manifest_that_leads_out_of_its_folder_is_not_followed(tmp_path: Path)
     assert "public/../../secret.csv leads out of the folder" in found.detail
 
 
+@pytest.mark.parametrize("name", ["public/\ud800.csv", "public/\x1b[31mred\x07.csv", "public/two\nlines.csv"])
+def test_a_name_that_no_terminal_should_obey_is_written_by_its_numbers(name: str, tmp_path: Path) -> None:
+    """Half a character ended in a traceback; an escape sequence reached the terminal."""
+    folder = example(side=4).write(tmp_path / "dataset")
+    said = json.loads((folder / "manifest.json").read_text())
+    said["outputs"][name] = {"role": "notes", "sha256": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(said))
+    text = CliRunner().invoke(audit, [str(folder)])
+    assert text.exit_code == CliRunner().invoke(audit, [str(folder), "--json"]).exit_code == 3
+    assert f"\\u{ord(next(letter for letter in name if not letter.isprintable())):04x}" in text.stdout
+
+
 def test_a_parquet_copy_with_other_columns_is_found(tmp_path: Path) -> None:
     """The CSV is what the checks read; the form beside it must have the same columns and rows."""
     folder = example().write(tmp_path / "dataset")

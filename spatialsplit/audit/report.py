@@ -154,12 +154,13 @@ class AuditReport:
 
     def as_json(self) -> str:
         """Give the whole report as JSON text, for programs."""
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a character is no text to write
 
     def as_text(self) -> str:
         """Give the whole report as an aligned table, for people."""
         lines = [*_check_lines(self.checks), "", *_fact_lines(self.facts), self._sentence()]
-        return "\n".join(lines)
+        return "\n".join(map(_printable, lines))
 
     def _sentence(self) -> str:
         counts = [sum(check.passed is outcome for check in self.checks) for outcome in (True, False, None)]
@@ -168,6 +169,11 @@ class AuditReport:
             f"The audit {verdict}: {counts[0]} check{'s' * (counts[0] != 1)} passed, "
             f"{counts[1]} failed, {counts[2]} could not run."
         )
+
+
+def _printable(line: str) -> str:
+    """Write what no terminal should obey, as names in somebody's manifest may hold, by its number."""
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in line)
 
 
 _RESULTS = {True: "passed", False: "FAILED", None: "not run"}
