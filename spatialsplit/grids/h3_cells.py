@@ -19,7 +19,7 @@ from spatialsplit.quadrats import Quadrats
 
 def _h3() -> Any:
     try:
-        import h3  # type: ignore[import-not-found,unused-ignore]  # an extra
+        import h3  # type: ignore[import-not-found,import-untyped,unused-ignore]  # an extra
     except ImportError:
         raise DataError(
             "H3 cells need the package h3, which is not installed. Say: pip install 'spatialsplit[h3]'."
