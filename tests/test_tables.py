@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 
 from spatialsplit.errors import DataError
 from spatialsplit.manifest import content_of
-from spatialsplit.tables import Dialect, OutputColumn, TableInput, TableWriter, open_writer, read_table, write_table
+from spatialsplit.tables import (
+    Dialect,
+    OutputColumn,
+    TableInput,
+    TableWriter,
+    open_writer,
+    read_table,
+    write_table,
+    writing,
+)
 from spatialsplit.tables.csv_text import as_text
 from spatialsplit.tables.digest import ContentDigest, logical_type
 from tests.strategies import cells, quick
@@ -457,3 +466,28 @@ class TestTheDigest:
 
         assert digest("number", None, 1.0) != digest("number", 0.0, 1.0)
         assert digest("text", None, "x") == digest("text", "", "x")
+
+
+@pytest.mark.parametrize("described", [True, False])
+def test_the_batches_in_which_rows_come_do_not_show_in_the_bytes_of_a_parquet_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described: bool
+) -> None:
+    """Rows come in other batches from other engines: row groups, pages and dictionaries are the same."""
+    monkeypatch.setattr(writing, "GROUP_ROWS", 100)
+    generator = np.random.default_rng(3)
+    cells = [
+        pa.array(range(1_003)),
+        pa.array([None if n % 7 == 0 else f"name {n % 5}" for n in range(1_003)]),
+        pa.array(generator.uniform(size=1_003)),
+    ]
+    columns = [OutputColumn(name, array.type) for name, array in zip("abc", cells, strict=True)]
+    contents = set()
+    for size in (1, 7, 100, 101, 333, 2_000):
+        path = tmp_path / f"{size}.parquet"
+        with TableWriter([path], columns, described=described) as writer:
+            for start in range(0, 1_003, size):
+                writer.write([array.slice(start, size) for array in cells])
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
+    assert pq.read_metadata(path).num_row_groups == 11
+    assert pq.read_table(path).columns == [pa.chunked_array([array]) for array in cells]

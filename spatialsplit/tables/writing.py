@@ -215,7 +215,10 @@ class _CsvForm(HashedOutput):
 
 
 class _ParquetForm:
-    """A Parquet file; the writer is opened with the first rows, which show where a dictionary pays."""
+    """A Parquet file in row groups of a fixed size, so that the batches in which rows come do not show in its bytes.
+
+    The writer is opened with the first rows, which show where a dictionary pays.
+    """
 
     def __init__(self, path: Path, columns: Sequence[OutputColumn], *, hashed: bool):
         self.path = path
@@ -223,12 +226,14 @@ class _ParquetForm:
         self._compression = "zstd" if hashed else "snappy"  # small to publish, quick to pass on
         self._schema = pa.schema([pa.field(column.name, column.kind) for column in columns])
         self._writer: pyarrow.parquet.ParquetWriter | None = None
+        self._waiting: list[pa.RecordBatch] = []
+        self._n_waiting = 0
 
-    def _open(self, rows: pa.RecordBatch | None) -> pyarrow.parquet.ParquetWriter:
+    def _open(self, rows: pa.Table) -> pyarrow.parquet.ParquetWriter:
         names = self._schema.names
-        repeated = (
-            [name for name, cells in zip(names, rows.columns, strict=True) if repeats_itself(cells)] if rows else []
-        )
+        repeated = [
+            name for name, cells in zip(names, rows.columns, strict=True) if len(rows) and repeats_itself(cells)
+        ]
         dictionary: list[str] | bool = repeated if len(set(names)) == len(names) else False
         sink = pa.PythonFile(self._out, mode="w") if self._out else str(self.path)
         return pyarrow.parquet.ParquetWriter(
@@ -236,34 +241,48 @@ class _ParquetForm:
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Add rows, as their form has them."""
+        self._waiting.append(rows)
+        self._n_waiting += len(rows)
+        if self._n_waiting >= GROUP_ROWS:
+            self._write_groups(at_the_end=False)
+
+    def _write_groups(self, *, at_the_end: bool) -> None:
+        """Write the whole row groups among the rows that wait, in the end also what is left."""
+        rows = pa.Table.from_batches(self._waiting, self._schema)
         if self._writer is None:
-            self._writer = self._open(rows)
-        self._writer.write_batch(rows)
+            self._writer = self._open(rows.slice(0, GROUP_ROWS))
+        n = len(rows) if at_the_end else len(rows) // GROUP_ROWS * GROUP_ROWS
+        for start in range(0, n, GROUP_ROWS):
+            group = rows.slice(start, min(GROUP_ROWS, n - start)).combine_chunks()
+            self._writer.write_table(group, row_group_size=GROUP_ROWS)
+        self._waiting = rows.slice(n).to_batches()
+        self._n_waiting = len(rows) - n
 
     def close(self) -> None:
-        """Bring the file to its end, and to the disk."""
         try:
-            (self._writer or self._open(None)).close()
+            self._write_groups(at_the_end=True)
         finally:
+            if self._writer is not None:
+                self._writer.close()
             if self._out:
                 self._out.close()
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of all bytes so far; nothing where it is not wanted."""
         return self._out.sha256 if self._out else ""
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes the file has so far."""
         return self._out.n_bytes if self._out else self.path.stat().st_size
 
+
+GROUP_ROWS = 1 << 17
+"""Rows of a row group."""
 
 SAMPLE_ROWS = 20_000
 
 
-def repeats_itself(cells: pa.Array) -> bool:
+def repeats_itself(cells: pa.Array | pa.ChunkedArray) -> bool:
     """Tell by a sample whether a column has so few values that a Parquet dictionary pays; else it takes long.
 
     Examples
