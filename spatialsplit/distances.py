@@ -167,7 +167,13 @@ class Sites:
         if not candidates.size:
             return Near(candidates, candidates.copy(), np.zeros(0))
         radius = np.broadcast_to(np.asarray(radius_m, dtype=np.float64), lon.shape)[candidates]
-        return self._ask_tree(candidates, lon[candidates], lat[candidates], radius)
+        return self._ask_tree(candidates, lon[candidates], lat[candidates], radius, self.max_radius_m + 0.01)
+
+    def near_however_far(self, lon: Floats, lat: Floats, radius_m: Floats) -> Near:
+        """Find the same as `near` for radii of any size, without the map: for the few records that have such ones."""
+        if not len(lon) or not self.lon.size:
+            return Near(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+        return self._ask_tree(np.arange(len(lon)), lon, lat, radius_m, np.inf)
 
     def nearest(self, lon: Floats, lat: Floats) -> Near:
         """Find the nearest site of every record, however far; without any site there is no answer."""
@@ -178,9 +184,9 @@ class Sites:
         distance, site = self._nearest(lon, lat, points, chord, place)
         return Near(np.arange(len(lon)), site, distance)
 
-    def _ask_tree(self, record: Integers, lon: Floats, lat: Floats, radius: Floats) -> Near:
+    def _ask_tree(self, record: Integers, lon: Floats, lat: Floats, radius: Floats, farthest_m: float) -> Near:
         points = earth_centred(lon, lat)
-        chord, place = self._kd_tree().query(points, k=1, distance_upper_bound=self.max_radius_m + 0.01)
+        chord, place = self._kd_tree().query(points, k=1, distance_upper_bound=farthest_m)
         reached = np.flatnonzero(chord <= radius + 0.001)  # a chord is no longer than the geodesic, but for noise
         distance, site = self._nearest(lon[reached], lat[reached], points[reached], chord[reached], place[reached])
         hit = distance <= radius[reached]

@@ -177,9 +177,7 @@ class PoFilter:
     def _near_within(self, number: int, lon: Floats, lat: Floats, radius: Floats, limit: float) -> Near:
         if np.isfinite(limit):
             return self._site_map(number, limit).near(lon, lat, radius)
-        nearest = self._site_map(number, float(self.radius_m)).nearest(lon, lat)
-        hit = nearest.distance_m <= radius[nearest.record]
-        return Near(nearest.record[hit], nearest.site[hit], nearest.distance_m[hit])
+        return self._site_map(number, float(self.radius_m)).near_however_far(lon, lat, radius)
 
     def _as_removed(self, number: int, near: Near) -> Removed:
         n = len(near.record)
