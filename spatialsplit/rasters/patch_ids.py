@@ -74,6 +74,7 @@ class _OtherRows:
     north: Floats
 
     def moved(self, east: Floats, north: Floats) -> list[int]:
+        """Give the ids, by number, of which a row lies elsewhere than the id itself."""
         same = (self.east == east[self.number]) & (self.north == north[self.number])
         both_missing = np.isnan(self.east) & np.isnan(east[self.number])
         return sorted(set(self.number[~(same | both_missing)].tolist()))

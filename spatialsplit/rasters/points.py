@@ -98,6 +98,7 @@ class _BadCoordinates:
     def note(
         self, batch: Batch, reasons: np.ndarray[tuple[int], np.dtype[np.int8]], east: Floats, north: Floats
     ) -> None:
+        """Note the rows of a batch that have no place, but for missing coordinates, which are no fault here."""
         self._n_rows += len(reasons)
         for code in np.unique(reasons):
             if code in (0, CODES["missing_coordinate"]):
@@ -109,6 +110,7 @@ class _BadCoordinates:
             self._found[REASONS[code]] = count + len(rows), places, values
 
     def refuse(self) -> None:
+        """Raise a line for each reason, where there were such rows."""
         problems = []
         for reason, (count, places, values) in self._found.items():
             what, cure = WHAT[reason]

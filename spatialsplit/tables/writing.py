@@ -241,6 +241,7 @@ class _ParquetForm:
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
+        """Add rows; they wait until a row group is full."""
         self._waiting.append(rows)
         self._n_waiting += len(rows)
         if self._n_waiting >= GROUP_ROWS:
@@ -259,6 +260,7 @@ class _ParquetForm:
         self._n_waiting = len(rows) - n
 
     def close(self) -> None:
+        """Write what still waits, and the end of the file."""
         try:
             self._write_groups(at_the_end=True)
         finally:
@@ -269,10 +271,12 @@ class _ParquetForm:
 
     @property
     def sha256(self) -> str:
+        """The SHA-256 of the whole file; nothing where it is not wanted."""
         return self._out.sha256 if self._out else ""
 
     @property
     def n_bytes(self) -> int:
+        """Bytes of the file."""
         return self._out.n_bytes if self._out else self.path.stat().st_size
 
 
