@@ -410,6 +410,44 @@ def test_a_data_frame_and_a_geo_data_frame_give_the_same_folds() -> None:
     assert np.array_equal(cv.folds(np.zeros((400, 2)), groups=table[["lon", "lat"]].to_numpy()), expected)
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [
+        lambda table: table[["lon", "lat"]].to_numpy(),
+        lambda table: table[["lat", "lon"]],
+        lambda table: table[["lon", "lat"]].set_axis([0, 1], axis=1),
+        lambda table: table[["lon", "lat"]].to_numpy().tolist(),
+        lambda table: geopandas.GeoSeries(geopandas.points_from_xy(table["lon"], table["lat"]), crs=4326).to_crs(3035),
+        lambda table: geopandas.points_from_xy(table["lon"], table["lat"], crs=4326),
+        lambda table: geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(table["lon"], table["lat"]), crs=4326),
+        places_of,
+        lambda table: np.array(quadrats_of_rows(table)).reshape(-1, 1),
+        lambda table: pd.DataFrame({"quadrat": quadrats_of_rows(table)}, index=table.index[::-1]),
+    ],
+)
+def test_groups_mean_the_same_in_every_form(groups: Any) -> None:
+    """Places and labels are read as what they are: by name where they have one, and a single column as labels.
+
+    The column `quadratId` of `X`, which is wrong on purpose, must not be fallen back to.
+    """
+    table = survey_table()
+    X = table[["warmth"]].assign(quadratId=np.arange(len(table)) % 7)
+    want = [test.tolist() for _, test in QuadratKFold(4, seed="s", grid=GRID).split(table)]
+    cv = QuadratKFold(4, seed="s", grid=GRID)
+    assert [test.tolist() for _, test in cv.split(X, groups=groups(table))] == want
+
+
+@pytest.mark.parametrize("by", ["place", "time", "both"])
+def test_place_and_time_may_come_as_three_columns(by: str) -> None:
+    """With longitude, latitude and time in `groups`, a bare matrix is dealt out as the table is."""
+    table = survey_table()
+    cv = PlaceTimeKFold(2, by=by, grid=GRID, buffer_m=500)
+    want = [(train.tolist(), test.tolist()) for train, test in cv.split(table)]
+    for groups in (table[["lon", "lat", "year"]], table[["lon", "lat", "year"]].to_numpy()):
+        found = cv.split(np.zeros((len(table), 1)), groups=groups)
+        assert [(train.tolist(), test.tolist()) for train, test in found] == want
+
+
 def test_a_missing_attribute_costs_no_row() -> None:
     table = survey_table(100)
     table.loc[::2, "warmth"] = np.nan
@@ -447,6 +485,27 @@ FIVE = np.zeros((5, 1))
         (splits(QuadratKFold(1), FIVE, None, list("aabbb")), r"Invalid n_splits 1\. It must be a whole number, 2"),
         (splits(QuadratKFold(2, repeats=0), FIVE, None, list("aabbb")), r"Invalid repeats 0"),
         (splits(QuadratKFold(2), FIVE, None, list("aab")), r"groups has 3 values for 5 rows"),
+        (splits(QuadratKFold(2), FIVE, None, [[9, 50]] * 4), r"groups has 4 places for 5 rows\. Each row needs one"),
+        (splits(QuadratKFold(2, buffer_m=9), FIVE, None, [[9, 50]] * 6), r"groups has 6 places for 5 rows"),
+        (
+            splits(QuadratKFold(2), survey_table(5), None, np.zeros((5, 3))),
+            r"groups has the shape \(5, 3\)\. .*two with",
+        ),
+        (splits(QuadratKFold(2), survey_table(5), None, 7), r"groups has the shape \(\)"),
+        (splits(QuadratKFold(2), FIVE, None, [[1, 2], [3]]), r"groups has the shape \(\)"),
+        (
+            splits(QuadratKFold(2), FIVE, None, list(geopandas.points_from_xy(range(5), range(5)))),
+            r"groups holds shapes, which are no labels.*Give a geo series",
+        ),
+        (
+            splits(QuadratKFold(2), FIVE, None, pd.DataFrame({"lat": [50] * 5, "b": [9] * 5})),
+            r"No column 'lon' in groups",
+        ),
+        (
+            splits(PlaceTimeKFold(2, grid=GRID), FIVE, None, [["a", "b"]] * 5),
+            r"labels of place and time.*Give three columns",
+        ),
+        (splits(PlaceTimeKFold(2), FIVE, None, [[9.5, 50.1]] * 5), r"labels of place and time.*Give three columns"),
         (splits(QuadratKFold(2, seed="a|b"), FIVE, None, list("aabbb")), r"Invalid seed 'a\|b'"),
         (
             splits(QuadratKFold(2, rules=FoldRules("dice")), FIVE, None, list("aabbb")),

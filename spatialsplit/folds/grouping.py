@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.folds.places import Floats, Integers, n_rows, places_of
+from spatialsplit.folds.places import Floats, Integers, n_columns, n_rows, places_of
 from spatialsplit.quadrats import Grid, Quadrats
 
 OWN_COLUMN = "quadratId"
@@ -56,8 +56,8 @@ def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Grou
     ----------
     X : array or data frame, n rows
         Its column `quadratId` counts, unless there is a grid; else its places do.
-    groups : array, shape (n,) or (n, 2), optional
-        With one column a label for each row; with two columns the places.
+    groups : array, shape (n,), (n, 1) or (n, 2), or geometry, optional
+        With one column a label for each row; with two columns, or as points, the places.
     grid : optional
         Default: 5 km in EPSG:3035, for degrees.
 
@@ -71,14 +71,21 @@ def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Grou
     >>> quadrats_of(np.zeros((3, 1)), groups=["b", "a", "b"])
     Groups(codes=array([1, 0, 1]), labels=['a', 'b'])
     """
-    if groups is not None and np.ndim(groups) == 1:
-        return group_labels(groups, n_rows(X) if X is not None else len(groups))
+    if n_columns(groups) == 1:
+        return group_labels(column_of(groups, 0), n_rows(X) if X is not None else len(groups))
     if groups is None and grid is None and OWN_COLUMN in list(getattr(X, "columns", [])):
         return group_labels(X[OWN_COLUMN], n_rows(X), where=f"column '{OWN_COLUMN}' of X")
     places = places_of(X, groups, planar=is_planar(grid))
     _warn(grid, places.east, places.north)
     quadrats = (grid or Grid()).assign(places.east, places.north)
     return _sorted(quadrats.codes.astype(np.int64), quadrats.labels)
+
+
+def column_of(table: Any, position: int) -> Any:
+    """Give a column of a data frame, an array or a list of rows; a single column as it is."""
+    if np.ndim(table) == 1:
+        return table
+    return table.iloc[:, position] if hasattr(table, "iloc") else [row[position] for row in table]
 
 
 def _warn(grid: AnyGrid | None, east: Floats, north: Floats) -> None:
@@ -108,6 +115,11 @@ def group_labels(values: Any, n: int, *, where: str = "groups") -> Groups:
     if len(values) != n:
         raise DataError(
             f"{where} has {len(values):,} values for {n:,} rows. Each row needs one. Give them in the rows' order."
+        )
+    if hasattr(next(iter(values), None), "geom_type"):
+        raise DataError(
+            f"{where} holds shapes, which are no labels, and their CRS is not known. Give a geo series, or columns of "
+            "coordinates."
         )
     codes, distinct = pd.factorize(pd.Series(values).reset_index(drop=True), use_na_sentinel=True)
     missing = np.flatnonzero(codes < 0)

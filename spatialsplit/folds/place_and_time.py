@@ -13,11 +13,12 @@ import numpy as np
 from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError, nearest_name
 from spatialsplit.folds.assigning import fold_quadrats
-from spatialsplit.folds.grouping import AnyGrid, Groups, group_labels, quadrats_of
-from spatialsplit.folds.places import Integers, Mask, Places, n_rows
+from spatialsplit.folds.grouping import AnyGrid, Groups, column_of, group_labels, quadrats_of
+from spatialsplit.folds.places import Integers, Mask, Places, is_geometry, n_columns, n_rows
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
 
 WAYS = ("place", "time", "both")
+ORDINALS = ("first", "second", "third")
 
 
 class PlaceTimeKFold(SpatialSplitter):
@@ -90,13 +91,20 @@ class PlaceTimeKFold(SpatialSplitter):
         return np.array([folds[label] for label in groups.labels], dtype=np.int64)[groups.codes]
 
     def _place_of(self, X: Any, groups: Any) -> Groups:
-        if _is_pair(groups):
-            return group_labels(_column(groups, 0), n_rows(X), where="the first column of groups")
-        return quadrats_of(X, groups, self.grid)
+        if _count_columns(groups) != 2:
+            return quadrats_of(X, _place_alone(groups), self.grid)
+        names = column_of(groups, 0)
+        if self.grid is not None or _has_fractions(names):
+            raise DataError(
+                "The two columns of groups are the labels of place and time, and what is given are coordinates. A grid "
+                "needs both of a row. Give three columns: longitude, latitude and time."
+            )
+        return group_labels(names, n_rows(X), where="the first column of groups")
 
     def _time_of(self, X: Any, groups: Any) -> Groups:
-        if _is_pair(groups):
-            return group_labels(_column(groups, 1), n_rows(X), where="the second column of groups")
+        last = _count_columns(groups) - 1
+        if last > 0:
+            return group_labels(column_of(groups, last), n_rows(X), where=f"the {ORDINALS[last]} column of groups")
         names = [str(name) for name in getattr(X, "columns", [])]
         if self.time not in names:
             near = nearest_name(self.time, names)
@@ -114,7 +122,10 @@ class PlaceTimeKFold(SpatialSplitter):
         yield from rows_by_fold(numbers, int(numbers.max()) + 1)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Integers, Integers]]:
-        """Give the folds; `groups` may hold place and time as two columns of labels. See `SpatialSplitter.split`."""
+        """Give the folds; see `SpatialSplitter.split`.
+
+        `groups` may also hold place and time as two columns of labels, or longitude, latitude and time as three.
+        """
         if self.by != "both":
             yield from super().split(X, y, groups)
             return
@@ -126,12 +137,23 @@ class PlaceTimeKFold(SpatialSplitter):
             yield train[apart], test
 
     def _places(self, X: Any, groups: Any) -> Places:
-        return super()._places(X, None if _is_pair(groups) else groups)
+        return super()._places(X, None if _count_columns(groups) == 2 else _place_alone(groups))
 
 
-def _is_pair(groups: Any) -> bool:
-    return groups is not None and np.ndim(groups) == 2
+def _count_columns(groups: Any) -> int:
+    """Count the columns of `groups`; one where it is points, whose time stands in `X`."""
+    if isinstance(groups, Places) or is_geometry(groups):
+        return 1
+    return n_columns(groups, (1, 2, 3), meaning="two with place and time, or three with longitude, latitude and time")
 
 
-def _column(groups: Any, position: int) -> Any:
-    return groups.iloc[:, position] if hasattr(groups, "iloc") else [row[position] for row in groups]
+def _place_alone(groups: Any) -> Any:
+    """Give `groups` without its third column, the time."""
+    if _count_columns(groups) != 3:
+        return groups
+    return groups.iloc[:, :2] if hasattr(groups, "iloc") else [row[:2] for row in groups]
+
+
+def _has_fractions(names: Any) -> bool:
+    values = np.asarray(names)
+    return values.dtype.kind == "f" and bool((np.mod(values[np.isfinite(values)], 1) != 0).any())

@@ -167,25 +167,31 @@ def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
     X : array, data frame or geo data frame, n rows
         A geo data frame gives its points; another data frame its columns `lon`, `lat` (or known other names of them),
         in planar mode `easting`, `northing` or `x`, `y`.
-    groups : array of float, shape (n, 2), optional
-        The places themselves, which count more than `X`: longitude and latitude, or easting and northing.
+    groups : array of float, shape (n, 2), or geometry or Places, optional
+        The places themselves, which count more than `X`: longitude and latitude, or easting and northing; by their
+        names where it is a data frame that has them.
     planar : bool
 
     Raises
     ------
     DataError
-        Neither has places.
+        Neither has places, or there are not as many as rows.
 
     Examples
     --------
     >>> places_of(np.zeros((2, 5)), groups=[[3.87, 43.61], [3.88, 43.70]]).north.tolist()
     [43.61, 43.7]
     """
-    if groups is not None and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
-        pairs = _numbers(groups, "groups")
-        return Places(pairs[:, 0], pairs[:, 1], planar)
-    if hasattr(X, "geometry") and hasattr(X, "crs"):
-        return _of_geometry(X, planar)
+    if n_columns(groups) == 2:
+        places = _of_groups(groups, planar)
+        if X is not None and len(places) != n_rows(X):
+            raise DataError(
+                f"groups has {len(places):,} places for {n_rows(X):,} rows. Each row needs one. Give them in the rows' "
+                "order."
+            )
+        return places
+    if is_geometry(X):
+        return _of_geometry(X, planar, "X")
     if hasattr(X, "columns"):
         return _of_columns(X, planar)
     names = "easting and northing" if planar else "longitude and latitude"
@@ -196,30 +202,91 @@ def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
     )
 
 
-def _of_geometry(X: Any, planar: bool) -> Places:
-    kinds = sorted(set(X.geometry.geom_type.dropna()))
-    if kinds != ["Point"] or X.geometry.isna().any() or X.geometry.is_empty.any():
+def is_geometry(values: Any) -> bool:
+    """Tell a geo data frame, geo series or array of geometry with its CRS from anything else."""
+    return hasattr(values, "crs") and (hasattr(values, "geometry") or hasattr(values, "geom_type"))
+
+
+def n_columns(groups: Any, known: tuple[int, ...] = (1, 2), *, meaning: str = "two with longitude and latitude") -> int:
+    """Count the columns of `groups`: none without it, one where it holds labels, two where it holds places.
+
+    Raises
+    ------
+    DataError
+        It has another shape, which must not be passed over in silence.
+
+    Examples
+    --------
+    >>> n_columns(None), n_columns(["a", "b"]), n_columns([[9.0, 50.0]])
+    (0, 1, 2)
+    """
+    if groups is None:
+        return 0
+    if isinstance(groups, Places) or is_geometry(groups):
+        return 2
+    try:
+        shape = np.shape(groups)
+    except ValueError:  # rows of unequal length
+        shape = ()
+    columns = shape[1] if len(shape) == 2 else len(shape)
+    if len(shape) not in (1, 2) or columns not in known:
         raise DataError(
-            "The geometry of X holds "
-            f"{first_few([*kinds, 'missing ones']) if kinds != ['Point'] else 'missing points'}. "
+            f"groups has the shape {shape}. It must be one column with the group of each row, or {meaning}. Give these "
+            "columns alone."
+        )
+    return int(columns)
+
+
+def _of_groups(groups: Any, planar: bool) -> Places:
+    if isinstance(groups, Places):
+        return groups
+    if is_geometry(groups):
+        return _of_geometry(groups, planar, "groups")
+    if hasattr(groups, "columns"):
+        header = [str(name) for name in groups.columns]
+        try:
+            found = find_columns(header, _names(header, planar), where="groups")
+        except DataError as error:
+            if len(error.problems) < 2:  # one of the two has its name: which is the other?
+                raise
+        else:
+            groups = np.column_stack([_numbers(_column(groups, each), "groups") for each in found.values()])
+    pairs = _numbers(groups, "groups")
+    return Places(pairs[:, 0], pairs[:, 1], planar)
+
+
+def _of_geometry(X: Any, planar: bool, where: str) -> Places:
+    import geopandas
+
+    geometry = X.geometry if hasattr(X, "geometry") else geopandas.GeoSeries(X)
+    kinds = sorted(set(geometry.geom_type.dropna()))
+    missing = geometry.isna().any() or geometry.is_empty.any()
+    if kinds != ["Point"] or missing:
+        held = [kind for kind in kinds if kind != "Point"] + ["missing points"] * bool(missing)
+        raise DataError(
+            f"The geometry of {where} holds {first_few(held) or 'nothing'}. "
             "Each row must be one point. Take representative_point() of the shapes, or leave rows out."
         )
-    east, north = X.geometry.x.to_numpy(), X.geometry.y.to_numpy()
+    east, north = geometry.x.to_numpy(), geometry.y.to_numpy()
     if planar:
         return Places(east, north, planar)
-    if X.crs is None:
+    if geometry.crs is None:
         raise DataError(
-            "The geometry of X has no CRS. Distances on the ellipsoid need one. Say X.set_crs(…), or planar=True for "
-            "a plane."
+            f"The geometry of {where} has no CRS. Distances on the ellipsoid need one. Say {where}.set_crs(…), or "
+            "planar=True for a plane."
         )
-    return Places(*to_lonlat(east, north, X.crs.to_wkt()))
+    return Places(*to_lonlat(east, north, geometry.crs.to_wkt()))
+
+
+def _names(header: list[str], planar: bool) -> tuple[str, str]:
+    if not planar:
+        return ("lon", "lat")
+    return next((pair for pair in PLANAR_NAMES if set(pair) <= set(header)), PLANAR_NAMES[0])
 
 
 def _of_columns(X: Any, planar: bool) -> Places:
     header = [str(name) for name in X.columns]
-    names = (
-        next((pair for pair in PLANAR_NAMES if set(pair) <= set(header)), PLANAR_NAMES[0]) if planar else ("lon", "lat")
-    )
+    names = _names(header, planar)
     try:
         found = find_columns(header, names, where="X")
     except DataError as error:

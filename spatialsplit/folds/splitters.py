@@ -46,7 +46,7 @@ class SpatialSplitter(BaseEstimator, BaseCrossValidator):  # type: ignore[misc] 
             Its column `quadratId`, its `lon` and `lat`, or its geometry tell where a row lies, unless `groups` does.
         y : array, shape (n,) or (n, species), optional
             Only designs that balance it look at it.
-        groups : array, shape (n,) or (n, 2), optional
+        groups : array, shape (n,) or (n, 2), or geometry, optional
             With one column the quadrat of each row, with two its longitude and latitude.
 
         Yields
