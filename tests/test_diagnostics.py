@@ -190,6 +190,21 @@ def test_a_sample_follows_the_rows_and_not_their_order() -> None:
     assert set(sample_rows(places, 50, "s")) < set(here)
 
 
+def test_many_visits_to_one_place_are_not_drawn_together() -> None:
+    """Equal rows have a chance each, so a sample holds all of ten places with a thousand visits."""
+    visits = Places(np.repeat(np.arange(10.0), 1_000), np.zeros(10_000), planar=True)
+    drawn = np.bincount(visits.east[sample_rows(visits, 500, "s")].astype(int), minlength=10)
+    assert drawn.min() > 20
+    assert set(sample_rows(visits, 100, "s")) < set(sample_rows(visits, 500, "s"))
+
+
+def test_many_visits_to_few_places_are_worth_as_many_rows_as_there_are_places() -> None:
+    """The sample of pairs must see all of the places."""
+    model = VariogramModel("spherical", 0.0, 1.0, 10.0)
+    visits = Places(np.repeat(np.arange(20.0) * 1000, 2_000), np.zeros(40_000), planar=True)
+    assert effective_sample_size(visits, model) == pytest.approx(20, rel=0.1)
+
+
 def test_rows_far_apart_count_in_full_and_rows_together_as_one() -> None:
     model = VariogramModel("spherical", 0.0, 1.0, 10.0)
     apart = Places(np.arange(100.0) * 1000, np.zeros(100), planar=True)
@@ -213,6 +228,15 @@ def test_nearest_distances_agree_with_brute_force_on_the_ellipsoid(seed: int, n:
     brute = geodesic_m(lon[first], lat[first], lon[second], lat[second]).reshape(n, n)
     np.fill_diagonal(brute, np.inf)
     assert nearest_other(Places(lon, lat)) == pytest.approx(brute.min(axis=1), abs=1e-4)
+
+
+def test_many_visits_to_few_places_do_not_ask_all_pairs() -> None:
+    """Two hundred thousand rows at five places: by all pairs, this would take a quarter of an hour."""
+    place = np.arange(200_000) % 5
+    visits = Places(np.array([8.0, 8.1, 8.3, 8.6, 9.0])[place], np.full(200_000, 60.0))
+    assert not nearest_other(visits).any()
+    step = geodesic_m(np.array([8.1]), np.array([60.0]), np.array([8.3]), np.array([60.0]))
+    assert nearest_other_fold(visits, (place > 1).astype(int))[1] == pytest.approx(step[0])
 
 
 def test_the_shortest_line_through_the_earth_is_not_taken_for_the_shortest_way() -> None:
@@ -437,10 +461,13 @@ def test_dissimilarity_agrees_with_brute_force() -> None:
         (lambda: nearest_other(scattered(1)), r"1 rows have no nearest other row"),
         (lambda: nearest_between(scattered(1), scattered(0)), r"no row to measure to"),
         (lambda: wasserstein(np.zeros(0), np.zeros(1)), r"W of 0 and 1 distances"),
-        (lambda: distance_curves(scattered(3), [], Places(np.zeros(1), np.zeros(1))), r"not in one plane"),
+        (lambda: distance_curves(scattered(3), [], Places(np.zeros(1), np.zeros(1))), r"not all in one plane"),
         (lambda: nndm(scattered(3_001), scattered(3)), r"3,001 rows are not for nndm.*Use matched_folds"),
         (lambda: nndm(scattered(9), scattered(3), min_train=1), r"Invalid min_train 1"),
         (lambda: matched_folds(scattered(3), scattered(3), 5), r"5 folds of 3 occupied places"),
+        (lambda: nearest_between(scattered(3), Places(np.ones(1), np.ones(1))), r"not all in one plane"),
+        (lambda: nndm(scattered(3), Places(np.ones(1), np.ones(1))), r"not all in one plane"),
+        (lambda: matched_folds(scattered(9), Places(np.ones(1), np.ones(1)), 2), r"not all in one plane"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_a_cure(call: Any, said: str) -> None:

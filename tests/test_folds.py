@@ -338,6 +338,20 @@ def test_rows_near_a_test_agree_with_brute_force(planar: bool, n_test: int) -> N
     assert np.array_equal(places.near(places.take(test), radius), np.flatnonzero(nearest <= radius))
 
 
+@pytest.mark.parametrize("radius_m", [0.0, 50_000.0, 3_000_000.0, 15_000_000.0])
+@pytest.mark.parametrize("n_test", [10, 90])
+def test_a_buffer_may_be_of_any_width(radius_m: float, n_test: int) -> None:
+    """Over the whole earth, poles and antimeridian too, few and many test rows give what brute force gives."""
+    dice = np.random.default_rng(5)
+    lon, lat = dice.uniform(-180, 180, 300), np.degrees(np.arcsin(dice.uniform(-1, 1, 300)))
+    lon[:4], lat[:4] = [180, -180, 0, 90], [0, 0, 90, 90]
+    test = np.arange(0, 2 * n_test, 2)
+    places = Places(lon, lat)
+    nearest = np.array([places.distance_to(i, test).min() for i in range(300)])
+    expected = sorted(set(np.flatnonzero(nearest <= radius_m)) - set(test.tolist()))
+    assert part_rows(places, test, buffer_m=radius_m).set_aside.tolist() == expected
+
+
 def test_a_buffer_reaches_across_the_antimeridian() -> None:
     places = Places(np.array([179.999, -179.999, 0.0]), np.array([60.0, 60.0, 60.0]))
     assert part_rows(places, np.array([0]), buffer_m=200).set_aside.tolist() == [1]

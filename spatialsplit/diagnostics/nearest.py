@@ -76,17 +76,20 @@ def distance_curves(
     >>> curves.test_to_train.tolist(), curves.prediction_to_sample.tolist(), curves.w
     ([10.0, 9.0, 9.0, 10.0], [4.0], 5.5)
     """
-    if places.planar != prediction.planar:
-        raise DataError(
-            "Rows and prediction are not in one plane: one is in degrees. Both must be the same. Say planar=True of "
-            "both "
-            "or of none."
-        )
+    _check_one_kind(places, prediction)
     asked = sample_rows(places, MOST_ROWS, seed)
     chosen = prediction.take(sample_rows(prediction, MOST_ROWS, seed))
     return DistanceCurves(
         nearest_other(places, asked), nearest_train(places, pairs, asked), nearest_between(chosen, places)
     )
+
+
+def _check_one_kind(places: Places, others: Places) -> None:
+    if places.planar != others.planar:
+        raise DataError(
+            "The places are not all in one plane: some are in degrees. Both must be the same. Say planar=True of "
+            "both or of none."
+        )
 
 
 def nearest_between(origin: Places, targets: Places) -> Floats:
@@ -99,7 +102,8 @@ def nearest_between(origin: Places, targets: Places) -> Floats:
     """
     if not len(targets):
         raise DataError("There is no row to measure to. A distance needs two ends. Give at least one.")
-    return _nearest(origin, targets, None)
+    _check_one_kind(origin, targets)
+    return _nearest(origin, targets.distinct[0], None)
 
 
 def nearest_other(places: Places, rows: Integers | None = None) -> Floats:
@@ -118,7 +122,12 @@ def nearest_other(places: Places, rows: Integers | None = None) -> Floats:
     if len(places) < 2:
         raise DataError(f"{len(places)} rows have no nearest other row. There must be two or more. Give more rows.")
     asked = np.arange(len(places)) if rows is None else rows
-    return _nearest(places.take(asked), places, asked)
+    sites, at = places.distinct
+    alone = np.flatnonzero(np.bincount(at)[at[asked]] == 1)
+    nearest = np.zeros(len(asked))
+    if alone.size:
+        nearest[alone] = _nearest(places.take(asked[alone]), sites, at[asked[alone]])
+    return nearest
 
 
 def _nearest(origin: Places, targets: Places, own: Integers | None) -> Floats:

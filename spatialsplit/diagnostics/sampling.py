@@ -33,7 +33,7 @@ def sample_rows(places: Places, size: int, seed: str, values: Floats | None = No
     -------
     array of int, shape (min(size, n),)
         Row numbers, increasing. A smaller sample is part of a larger one; rows that are equal in everything stand
-        for each other.
+        for each other, and each has its own chance: many visits to one place are drawn no more together than others.
 
     Examples
     --------
@@ -43,8 +43,21 @@ def sample_rows(places: Places, size: int, seed: str, values: Floats | None = No
     """
     if len(places) <= size:
         return np.arange(len(places))
-    numbers = row_numbers([places.east, places.north, *_columns(values)], seed)
+    numbers = _told_apart(row_numbers([places.east, places.north, *_columns(values)], seed))
     return np.sort(np.argpartition(numbers, size)[:size])
+
+
+def _told_apart(numbers: Numbers) -> Numbers:
+    """Give each further row of equal ones a number of its own."""
+    order = np.argsort(numbers, kind="stable")
+    sorted_numbers = numbers[order]
+    new = np.ones(len(numbers), dtype=bool)
+    new[1:] = sorted_numbers[1:] != sorted_numbers[:-1]
+    place = np.arange(len(numbers))
+    repeat = (place - np.maximum.accumulate(np.where(new, place, 0))).astype(np.uint64)
+    told: Numbers = numbers.copy()
+    told[order] = np.where(repeat > 0, _mixed(sorted_numbers ^ repeat), sorted_numbers)
+    return told
 
 
 def _columns(values: Floats | None) -> list[Floats]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import to_lonlat
-from spatialsplit.distances import Sites, earth_centred, geodesic_m
+from spatialsplit.distances import earth_centred, geodesic_m
 from spatialsplit.errors import DataError, first_few
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +30,9 @@ CHORD_PLAY = 3e-15
 
 FEW_TARGETS = 50
 """Up to so many, the surroundings of each are asked of one tree of the rows; beyond, the rows are asked in turn."""
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs of a row and a target that are measured together."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,19 @@ class Places:
 
         return cKDTree(self.points, balanced_tree=False, compact_nodes=False)
 
+    @cached_property
+    def distinct(self) -> tuple[Places, Integers]:
+        """The places without repeats, and which of them each row lies at.
+
+        A tree slows down to all pairs where very many of its points are one: many visits to few places.
+        """
+        order = np.lexsort((self.north, self.east))
+        first = np.ones(len(self), dtype=bool)
+        first[1:] = (np.diff(self.east[order]) != 0) | (np.diff(self.north[order]) != 0)
+        at = np.empty(len(self), dtype=np.int64)
+        at[order] = np.cumsum(first) - 1
+        return self.take(order[first]), at
+
     @property
     def extent(self) -> float:
         """The diagonal of the box round all places, in metres or the plane's unit."""
@@ -127,18 +143,29 @@ class Places:
         """Give the rows within a radius of any target, which is in: d ≤ r."""
         if not len(targets) or not len(self):
             return np.zeros(0, dtype=np.int64)
-        if len(targets) <= FEW_TARGETS:
-            every = [self._within(targets.east[i], targets.north[i], radius_m) for i in range(len(targets))]
-            return np.unique(np.concatenate(every))
-        if not self.planar:
-            return Sites(targets.east, targets.north, radius_m).near(self.east, self.north, radius_m).record
-        bound = radius_m * (1 + 1e-9) + 1e-9  # scipy's own bound is exclusive
-        _, nearest = targets.tree.query(self.points, distance_upper_bound=bound)
-        rows = np.flatnonzero(nearest < len(targets))
-        found = nearest[rows]
-        distance = np.hypot(targets.east[found] - self.east[rows], targets.north[found] - self.north[rows])
-        inside: Integers = rows[distance <= radius_m]
-        return inside
+        inside = np.zeros(len(self), dtype=bool)
+        sites = targets.distinct[0]
+        if len(sites) <= FEW_TARGETS:
+            for east, north in zip(sites.east.tolist(), sites.north.tolist(), strict=True):
+                inside[self._within(east, north, radius_m)] = True
+        else:
+            self._mark_near(sites, radius_m, inside)
+        return np.flatnonzero(inside)
+
+    def _mark_near(self, sites: Places, radius_m: float, inside: Mask) -> None:
+        """Mark the rows within a radius of any site: sure ones by their chord, the few near the limit by geodesic."""
+        reach = radius_m * (1 + 1e-9) + (1e-9 if self.planar else 0.001)
+        sure_m = radius_m - (1e-9 * radius_m if self.planar else radius_m**3 * CHORD_PLAY + 0.001)
+        chord, _ = sites.tree.query(self.points, distance_upper_bound=np.nextafter(reach, np.inf))
+        inside[chord < sure_m] = True
+        unsure = np.flatnonzero((chord >= sure_m) & (chord <= reach))
+        rivals = sites.tree.query_ball_point(self.points[unsure], reach, return_length=True)
+        chunk = np.cumsum(rivals) // PAIRS_AT_ONCE
+        for part in np.split(unsure, np.flatnonzero(np.diff(chunk)) + 1) if unsure.size else ():
+            near = sites.tree.query_ball_point(self.points[part], reach)
+            row = np.repeat(part, [len(each) for each in near])
+            site = np.concatenate([np.asarray(each, dtype=np.int64) for each in near])
+            inside[row[_lengths(self, row, sites, site) <= radius_m]] = True
 
     def around(self, row: int, radius_m: float) -> Integers:
         """Give the rows within a radius of one row, itself among them."""
@@ -157,6 +184,14 @@ class Places:
         ends = np.full(unsure.size, east), np.full(unsure.size, north)
         inside[unsure] = geodesic_m(*ends, self.east[rows[unsure]], self.north[rows[unsure]]) <= radius_m
         return rows[inside]
+
+
+def _lengths(first: Places, rows: Integers, second: Places, others: Integers) -> Floats:
+    """Measure from rows of one table to rows of another, pair by pair."""
+    if first.planar:
+        straight: Floats = np.hypot(first.east[rows] - second.east[others], first.north[rows] - second.north[others])
+        return straight
+    return geodesic_m(first.east[rows], first.north[rows], second.east[others], second.north[others])
 
 
 def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
