@@ -144,6 +144,16 @@ def test_waves_are_not_called_noise() -> None:
     assert 10_000 < found.size_m < 50_000
 
 
+def test_a_short_range_shows_on_a_whole_continent() -> None:
+    """Patches of 20 km in a region of 4,000 km: in the first view, near and far rows are all one."""
+    places = scattered(40_000, side=4_000_000.0, seed=6)
+    dice = np.random.default_rng(7)
+    patches = dice.normal(size=(200, 200))[(places.east // 20_000).astype(int), (places.north // 20_000).astype(int)]
+    found = suggest_size(places, {"patches": patches + dice.normal(size=40_000), "noise": dice.normal(size=40_000)})
+    assert 14_000 < found.ranges["patches"] < 40_000
+    assert found.ranges["noise"] is None
+
+
 def test_a_trend_is_called_a_trend_and_gives_no_size() -> None:
     """A size larger than the region would help nobody."""
     places = scattered(500)

@@ -11,15 +11,9 @@ import numpy.typing as npt
 
 from spatialsplit.diagnostics.pairs import ANCHORS, EARTH_RADIUS_M, along_the_ground
 from spatialsplit.diagnostics.sampling import sample_rows
-from spatialsplit.diagnostics.variogram import Variogram, VariogramModel, variograms
+from spatialsplit.diagnostics.variogram import Variogram, VariogramModel, is_structured, variograms
 from spatialsplit.errors import DataError
 from spatialsplit.folds.places import Floats, Places
-
-LEAST_STRUCTURED = 0.1
-"""With a smaller share of variance that depends on distance, nothing is said to be autocorrelated."""
-
-MOST_CHANCE = 0.05
-"""If near rows are as alike in more of the shuffles, nothing is said to be autocorrelated."""
 
 FEW_BLOCKS = 10
 
@@ -65,7 +59,7 @@ class SizeSuggestion:
 
     def _about(self, name: str, seen: Variogram) -> str:
         model = seen.model
-        if not _is_structured(seen):
+        if not is_structured(seen):
             return f"{name}: no autocorrelation found up to {self._length(seen.farthest)}; any size will do."
         if not seen.levels_off:
             trend = "so there is a trend over the region. Take the residuals of a model."
@@ -125,13 +119,9 @@ def _named(values: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
     return {f"variable {i}" if table.shape[1] > 1 else "value": table[:, i] for i in range(table.shape[1])}
 
 
-def _is_structured(seen: Variogram) -> bool:
-    return seen.model.structured >= LEAST_STRUCTURED and seen.chance <= MOST_CHANCE
-
-
 def range_of(seen: Variogram) -> float | None:
     """Give the range that a variogram shows, or None where it shows none within its view."""
-    return seen.model.range_m if _is_structured(seen) and seen.levels_off else None
+    return seen.model.range_m if is_structured(seen) and seen.levels_off else None
 
 
 def round_up(metres: float) -> int | float:

@@ -22,8 +22,19 @@ FEWEST_ROWS = 30
 LOOKED_AT = 100_000
 """Whether many rows share a value is judged by so many of them: presences, classes and counts do."""
 
+LEAST_STRUCTURED = 0.1
+"""With a smaller share of variance that depends on distance, nothing is said to be autocorrelated."""
+
+MOST_CHANCE = 0.05
+"""If near rows are as alike in more of the shuffles, nothing is said to be autocorrelated."""
+
+MOST_LOOKS = 6
+
 SHUFFLES = 40
 """The values as they are, and 39 times dealt out anew."""
+
+STRICTER, STRICTEST = 4, 16
+"""So many times as strict, with as many times the shuffles, is each look after one that showed nothing; at most."""
 
 SHUFFLED_PAIRS = 100_000
 """So many of the nearest pairs are compared, at most."""
@@ -82,7 +93,7 @@ class Variogram:
     estimator : {'robust', 'classical'}
     chance : float
         How often near rows would be so alike if the values were dealt out to the rows at random: one in 40 shuffles, at
-        the least.
+        the least; multiplied by 4 for each wider view that showed nothing, up to 16.
     """
 
     distance: Floats
@@ -115,8 +126,8 @@ def variograms(
     values : array of float, shape (n, p)
         Residuals of a model rather than raw values, where there is a trend.
     farthest : float, optional
-        Largest distance of a pair. Default: half of the extent at first; then closer looks, until the range fills a
-        good part of the view.
+        Largest distance of a pair. Default: half of the extent at first; then closer looks, until a range fills a
+        good part of the view, or there are too few pairs.
     seed : str
         Chooses the pairs in large data; see `row_pairs`.
 
@@ -149,18 +160,43 @@ def variograms(
 
 
 def _closer_and_closer(places: Places, values: Floats, farthest: float | None, seed: str) -> Variogram:
+    """Look closer until the range fills a good part of the view; where nothing is seen, closer all the same.
+
+    A range of 20 km does not show in a view of a continent. Each look that found nothing makes the next one's proof
+    stricter, so that noise gets no more chances by more looks.
+    """
     reach = farthest or places.extent / 2
-    pairs = row_pairs(places, reach, seed, values)
+    pairs, fruitless = row_pairs(places, reach, seed, values), 0
+    seen = widest = _judged(pairs, places, values, reach, seed, fruitless)
+    for _ in range(0 if farthest else MOST_LOOKS):
+        found = is_structured(seen)
+        if found and seen.model.range_m > reach / 4:
+            break
+        fruitless += not found
+        reach = max(2.5 * seen.model.range_m, reach / 8) if found else reach / 8
+        pairs = row_pairs(places, reach, seed, values)
+        if len(pairs) < 20 * N_LAGS:
+            break
+        closer = _judged(pairs, places, values, reach, seed, fruitless)
+        if found and not is_structured(closer):
+            break
+        seen = closer
+    return seen if is_structured(seen) else widest
+
+
+def is_structured(seen: Variogram) -> bool:
+    """Tell whether near rows are more alike than chance makes them."""
+    return seen.model.structured >= LEAST_STRUCTURED and seen.chance <= MOST_CHANCE
+
+
+def _judged(pairs: RowPairs, places: Places, values: Floats, reach: float, seed: str, fruitless: int) -> Variogram:
+    """Measure one view, and ask chance about it: more strictly after each view that showed nothing."""
     seen = _measured(pairs, values, reach)
-    for _ in range(0 if farthest else 6):
-        if seen.model.structured < 0.05 or seen.model.range_m > reach / 4:
-            break
-        closer_reach = max(2.5 * seen.model.range_m, reach / 8)
-        closer = row_pairs(places, closer_reach, seed, values)
-        if len(closer) < 20 * N_LAGS:
-            break
-        reach, seen, pairs = closer_reach, _measured(closer, values, closer_reach), closer
-    return replace(seen, chance=_chance(pairs, places, values, max(seen.model.range_m / 2, reach / N_LAGS), seed))
+    if seen.model.structured < LEAST_STRUCTURED:
+        return seen
+    near = max(seen.model.range_m / 2, reach / N_LAGS)
+    stricter = min(STRICTER**fruitless, STRICTEST)
+    return replace(seen, chance=min(1.0, stricter * _chance(pairs, places, values, near, seed, SHUFFLES * stricter)))
 
 
 def _measured(pairs: RowPairs, values: Floats, farthest: float) -> Variogram:
@@ -182,21 +218,25 @@ def _measured(pairs: RowPairs, values: Floats, farthest: float) -> Variogram:
     return Variogram(distance, half, n[some], farthest, fit_model(distance, half, n[some], farthest), estimator)
 
 
-def _chance(pairs: RowPairs, places: Places, values: Floats, near: float, seed: str) -> float:
+def _chance(pairs: RowPairs, places: Places, values: Floats, near: float, seed: str, shuffles: int) -> float:
     """Give the share of shuffles in which near pairs are as alike as they are; the shuffles follow the rows' hashes."""
     closest = np.sort(pairs.distance)[min(len(pairs), SHUFFLED_PAIRS) - 1]
     some = np.flatnonzero(pairs.distance <= min(near, closest))
     if not some.size:
         return 1.0
-    first, second = pairs.first[some], pairs.second[some]
-    order = np.argsort(row_numbers([places.east, places.north, values], seed), kind="stable")
-    found = np.sqrt(np.abs(values[first] - values[second])).mean()
+    rows, ends = np.unique(np.concatenate([pairs.first[some], pairs.second[some]]), return_inverse=True)
+    first, second = ends[: some.size], ends[some.size :]
+    held = [places.east[rows], places.north[rows], values[rows]]
+    ordered = values[rows][np.argsort(row_numbers(held, seed), kind="stable")]
+    found = np.sqrt(np.abs(values[rows][first] - values[rows][second])).mean()
     alike = 0
-    for shuffle in range(1, SHUFFLES):
-        dealt = np.empty_like(values)
-        dealt[np.argsort(row_numbers([places.east, places.north, values], f"{seed}#{shuffle}"))] = values[order]
+    for shuffle in range(1, shuffles):
+        dealt = np.empty_like(ordered)
+        dealt[np.argsort(row_numbers(held, f"{seed}#{shuffle}"))] = ordered
         alike += bool(np.sqrt(np.abs(dealt[first] - dealt[second])).mean() <= found)
-    return (1 + alike) / SHUFFLES
+        if 1 + alike > 2 * MOST_CHANCE * SHUFFLES:  # it is chance, whatever the other shuffles say
+            return (1 + alike) / (1 + shuffle)
+    return (1 + alike) / shuffles
 
 
 def rise(kind: str, ratio: npt.ArrayLike) -> Floats:
