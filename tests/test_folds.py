@@ -172,6 +172,15 @@ def test_a_threshold_moves_nothing_when_quadrats_are_added() -> None:
     assert all(before[label] == after[label] for label in few)
 
 
+def test_a_threshold_moves_nothing_beside_fixed_folds_either() -> None:
+    """New quadrats go where the threshold puts them, whatever came before them."""
+    labels = [f"q{i}" for i in range(60)]
+    fixed = dict.fromkeys(labels[:20], 0)
+    alone = fold_quadrats(Occupied(labels, [1] * 60), 3, "s", method="threshold")
+    folds = fold_quadrats(Occupied(labels, [1] * 60), 3, "s", method="threshold", fixed=fixed)
+    assert folds == alone | fixed
+
+
 def test_folds_of_an_earlier_release_stay() -> None:
     """With `fixed` no old quadrat moves, and new ones even the sizes out."""
     few, many = ([f"q{i}" for i in range(n)] for n in (50, 90))
@@ -480,6 +489,39 @@ def test_a_column_of_subsets_is_an_index_pair() -> None:
     assert cross_val_score(DummyRegressor(), X, y, cv=pairs).shape == (1,)
 
 
+WITH_COUNTS = [
+    QuadratKFold(np.int64(3), grid=GRID, repeats=np.int32(2)),
+    StratifiedQuadratKFold(np.int64(3), grid=GRID),
+    BalancedQuadratKFold(np.uint8(3), grid=GRID, attempts=np.int64(2)),
+    SystematicKFold(np.int16(3), grid=GRID),
+    Checkerboard(np.int64(4), grid=GRID),
+    PlaceTimeKFold(np.int64(3), grid=GRID),
+    PlaceTimeKFold(np.int64(3), by="both", grid=GRID),
+    QuadratKFold(np.int64(3), grid=GRID, rules=FoldRules("threshold")),
+]
+
+
+@pytest.mark.parametrize("cv", WITH_COUNTS, ids=repr)
+def test_numbers_of_numpy_are_numbers(cv: Any) -> None:
+    """As in scikit-learn; and there are as many folds as get_n_splits says."""
+    table = survey_table()
+    plain = {name: int(value) for name, value in cv.get_params().items() if isinstance(value, np.integer)}
+    assert [test.tolist() for _, test in cv.split(table, table["year"])] == [
+        test.tolist() for _, test in clone(cv).set_params(**plain).split(table, table["year"])
+    ]
+    n_splits = cv.get_n_splits(table, table["year"])
+    assert type(n_splits) is int
+    assert n_splits == sum(1 for _ in cv.split(table, table["year"]))
+
+
+@pytest.mark.parametrize("count", [True, "3", 3.0, None, 0])
+@pytest.mark.parametrize("cv", WITH_COUNTS[:7], ids=repr)
+def test_what_counts_no_folds_is_refused_before_any_row_is_seen(cv: Any, count: Any) -> None:
+    table = survey_table()
+    with pytest.raises(DataError, match=r"Invalid n_splits .*must be a whole number"):
+        clone(cv).set_params(n_splits=count).get_n_splits(table, table["year"])
+
+
 # what is refused
 
 
@@ -562,6 +604,25 @@ FIVE = np.zeros((5, 1))
         (lambda: subset_indices(["train"]), r"No row is in the subset 'test'\. .*There are: train"),
         (lambda: subset_indices(["train", "val"], train=["val"]), r"'val' is on both sides"),
         (lambda: fold_quadrats(Occupied(["a", "b"], [1, 1]), 2, "s", fixed={"a": 7}), r"name fold 7.*\[0, 1\]"),
+        (lambda: fold_quadrats(Occupied(["a", "b"], [1, 1]), 2, "s", fixed={"a": "x"}), r"name fold x.*whole numbers"),
+        (lambda: fold_quadrats(Occupied(["a", "b"], [1, 1]), 2, "s", fixed=["a"]), r"Invalid fixed list"),
+        (
+            splits(QuadratKFold(2, rules="threshold"), FIVE, None, list("aabbb")),
+            r"Invalid rules 'threshold'.*FoldRules",
+        ),
+        (splits(QuadratKFold(2, grid=5000), survey_table(5)), r"Invalid grid 5000\. .*Grid\('EPSG:3035'"),
+        (splits(QuadratKFold(2, seed=True), FIVE, None, list("aabbb")), r"Invalid seed 'True'"),
+        (splits(Checkerboard(), survey_table(5).iloc[:0]), r"Fold 0 is empty: 0 occupied quadrats"),
+        (splits(StratifiedQuadratKFold(2), FIVE, np.eye(5), list("aabbb")), r"y has the shape \(5, 5\)\. .*one column"),
+        (splits(StratifiedQuadratKFold(2), FIVE, [0.5, 1, 2, 3, 4], list("aabbb")), r"y holds fractions"),
+        (splits(BalancedQuadratKFold(2), FIVE, [0.5, 1, 2, 3, 4], list("aabbb")), r"y holds fractions"),
+        (splits(BalancedQuadratKFold(2), FIVE, np.eye(4), list("aabbb")), r"y has 4 rows for 5"),
+        (splits(BalancedQuadratKFold(2), FIVE, np.full((5, 2), np.nan), list("aabbb")), r"10 cells of y have no value"),
+        (splits(BalancedQuadratKFold(2), FIVE, [["a", "b"]] * 5, list("aabbb")), r"columns of y are no numbers"),
+        (
+            splits(BufferedLeaveOneOut(1, only=1), FIVE, np.eye(5), [[9, 50]] * 5),
+            r"y has the shape \(5, 5\) for 5 rows",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_cure(call: Any, said: str) -> None:

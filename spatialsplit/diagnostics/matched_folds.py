@@ -18,7 +18,7 @@ from spatialsplit.diagnostics.nearest import nearest_between, nearest_other, nea
 from spatialsplit.diagnostics.sampling import sample_rows
 from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError
-from spatialsplit.folds.assigning import check_n_splits, fold_quadrats
+from spatialsplit.folds.assigning import check_n_splits, fold_quadrats, whole_number
 from spatialsplit.folds.grouping import AnyGrid
 from spatialsplit.folds.places import Integers, Places, places_of
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
@@ -163,7 +163,7 @@ class MatchedKFold(SpatialSplitter):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds."""
-        return self.n_splits
+        return whole_number(self.n_splits, "n_splits", 2)
 
     def matched(self, X: Any, groups: Any = None) -> MatchedFolds:
         """Give the folds with their size, W, and what was tried."""

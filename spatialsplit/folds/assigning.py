@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import accumulate
+from numbers import Integral
+from typing import Any
 
 from spatialsplit.draw import METHODS, SHARES_OF, Occupied, check_word, quadrat_number
 from spatialsplit.errors import DataError, first_few
@@ -45,7 +47,7 @@ def fold_quadrats(
         What is equal between the folds of a quota.
     fixed : mapping of str to int, optional
         Folds of an earlier release, which stay. New quadrats come, in their hash order, into the fold that is
-        smallest by then.
+        smallest by then; with the threshold, into their own.
 
     Returns
     -------
@@ -64,15 +66,15 @@ def fold_quadrats(
     """
     check_word(seed, "seed")
     _check_words(method, share_of)
-    check_n_splits(n_splits, len(set(occupied.labels)))
+    n_splits = check_n_splits(n_splits, len(set(occupied.labels)))
     weight = dict(
         zip(occupied.labels, occupied.n_surveys if share_of == "surveys" else [1] * len(occupied.labels), strict=True)
     )
     numbers = {label: quadrat_number(seed, NAME, label) for label in weight}
-    if fixed:
-        folds = _extended(weight, numbers, n_splits, fixed)
+    if fixed is not None and fixed != {}:
+        folds = _extended(weight, numbers, n_splits, fixed, method)
     elif method == "threshold":
-        folds = {label: numbers[label] * n_splits >> 64 for label in weight}
+        folds = {label: _by_threshold(numbers[label], n_splits) for label in weight}
     else:
         folds = _cut(weight, numbers, n_splits, seed, occupied)
     _check_none_empty(folds, n_splits)
@@ -131,23 +133,34 @@ def cut_loosely(weights: list[int], n_splits: int) -> list[int]:
     return [(2 * reached[i] + weight) * n_splits // (2 * total) for i, weight in enumerate(weights)]
 
 
+def _by_threshold(number: int, n_splits: int) -> int:
+    return number * n_splits >> 64
+
+
 def _extended(
-    weight: Mapping[str, int], numbers: Mapping[str, int], n_splits: int, fixed: Mapping[str, int]
+    weight: Mapping[str, int], numbers: Mapping[str, int], n_splits: int, fixed: Mapping[str, int], method: str
 ) -> dict[str, int]:
-    beyond = sorted({fold for fold in fixed.values() if not 0 <= fold < n_splits})
+    folds = {label: fold for label, fold in _checked_fixed(fixed, n_splits).items() if label in weight}
+    sizes = [0] * n_splits
+    for label, fold in folds.items():
+        sizes[fold] += weight[label]
+    for label in sorted(weight.keys() - folds.keys(), key=lambda label: (numbers[label], label)):
+        fold = _by_threshold(numbers[label], n_splits) if method == "threshold" else sizes.index(min(sizes))
+        folds[label] = fold
+        sizes[fold] += weight[label]
+    return folds
+
+
+def _checked_fixed(fixed: Mapping[str, int], n_splits: int) -> dict[str, int]:
+    if not isinstance(fixed, Mapping):
+        raise DataError(f"Invalid fixed {type(fixed).__name__}. It must give each quadrat its fold: {{label: fold}}.")
+    beyond = {fold for fold in fixed.values() if not _is_whole(fold) or not 0 <= fold < n_splits}
     if beyond:
         raise DataError(
-            f"The fixed folds name fold {first_few(beyond)}. With n_splits={n_splits} folds lie in [0, "
-            f"{n_splits - 1}]. "
-            "Correct fixed or n_splits."
+            f"The fixed folds name fold {first_few(sorted(beyond, key=str))}. With n_splits={n_splits} folds are whole "
+            f"numbers in [0, {n_splits - 1}]. Correct fixed or n_splits."
         )
-    folds = {label: fold for label, fold in fixed.items() if label in weight}
-    sizes = [sum(weight[label] for label, fold in folds.items() if fold == k) for k in range(n_splits)]
-    for label in sorted(weight.keys() - folds.keys(), key=lambda label: (numbers[label], label)):
-        smallest = sizes.index(min(sizes))
-        folds[label] = smallest
-        sizes[smallest] += weight[label]
-    return folds
+    return {str(label): int(fold) for label, fold in fixed.items()}
 
 
 def _check_words(method: str, share_of: str) -> None:
@@ -155,6 +168,29 @@ def _check_words(method: str, share_of: str) -> None:
         raise DataError(f"Unknown method '{method}'. Known: {', '.join(METHODS)}.")
     if share_of not in SHARES_OF:
         raise DataError(f"Unknown share_of '{share_of}'. Known: {', '.join(SHARES_OF)}.")
+
+
+def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return a whole number that an argument may be, of Python or of numpy.
+
+    Raises
+    ------
+    DataError
+        It is another thing, or out of bounds.
+
+    Examples
+    --------
+    >>> whole_number(5, "n_splits", 2)
+    5
+    """
+    if not _is_whole(value) or value < least or (most is not None and value > most):
+        bounds = f", {least} or more" if most is None else f" from {least} to {most}"
+        raise DataError(f"Invalid {name} {value!r}. It must be a whole number{bounds}. Correct it.")
+    return int(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_n_splits(n_splits: int, n_groups: int, what: str = "quadrats") -> int:
@@ -170,8 +206,7 @@ def check_n_splits(n_splits: int, n_groups: int, what: str = "quadrats") -> int:
     >>> check_n_splits(5, 40)
     5
     """
-    if isinstance(n_splits, bool) or not isinstance(n_splits, int) or n_splits < 2:
-        raise DataError(f"Invalid n_splits {n_splits!r}. It must be a whole number, 2 or more. Correct it.")
+    n_splits = whole_number(n_splits, "n_splits", 2)
     if n_groups < n_splits:
         cure = f"Lower n_splits to {n_groups}" if n_groups > 1 else "Have more of them"
         smaller = ", or use smaller quadrats" if what == "quadrats" else ""

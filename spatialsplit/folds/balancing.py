@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError
-from spatialsplit.folds.assigning import fold_quadrats
-from spatialsplit.folds.grouping import Groups, group_labels
+from spatialsplit.folds.assigning import fold_quadrats, whole_number
+from spatialsplit.folds.grouping import Groups, class_labels
 from spatialsplit.folds.places import Integers
 
 
@@ -96,8 +96,7 @@ def balanced_folds(groups: Groups, y: Any, n_splits: int, seed: str, attempts: i
     -----
     O(labels + attempts × quadrats × species present in them).
     """
-    if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
-        raise DataError(f"Invalid attempts {attempts!r}. It must be a whole number, 1 or more. Correct it.")
+    attempts = whole_number(attempts, "attempts", 1)
     counts = class_counts(groups.codes, len(groups.labels), y)
     occupied = Occupied(groups.labels, groups.counts().tolist())
     tried = [fold_quadrats(occupied, n_splits, f"{seed}#{k}") for k in range(1, attempts + 1)]
@@ -115,11 +114,29 @@ def class_counts(codes: Integers, n_groups: int, y: Any) -> Any:
     n = len(codes)
     member = csr_matrix((np.ones(n, dtype=np.int64), (codes, np.arange(n))), shape=(n_groups, n))
     if issparse(y) or np.ndim(y) == 2:
-        marks = csr_matrix(y if issparse(y) else np.asarray(y))
+        marks = _marks(y, n)
         return member @ (marks != 0).astype(np.int64)
-    classes = group_labels(y, n, where="y")
+    classes = class_labels(y, n)
     marks = csr_matrix((np.ones(n, dtype=np.int64), (np.arange(n), classes.codes)), shape=(n, len(classes.labels)))
     return member @ marks
+
+
+def _marks(y: Any, n: int) -> Any:
+    """Give the columns of species as a sparse matrix of numbers that has a row for each row."""
+    from scipy.sparse import csr_matrix, issparse
+
+    try:
+        marks = csr_matrix(y if issparse(y) else np.asarray(y, dtype=np.float64), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "The columns of y are no numbers. They must be 0 or 1 for each species. Turn them into numbers."
+        ) from None
+    missing = np.count_nonzero(~np.isfinite(marks.data))
+    if missing:
+        raise DataError(f"{missing:,} cells of y have no value. Each must be 0 or 1, or a count. Fill them in.")
+    if marks.shape[0] != n:
+        raise DataError(f"y has {marks.shape[0]:,} rows for {n:,}. Each row needs one. Give them in the rows' order.")
+    return marks
 
 
 def _by_fold(counts: Any, folds: list[int], n_splits: int) -> npt.NDArray[np.int64]:

@@ -76,8 +76,10 @@ def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Grou
     if groups is None and grid is None and OWN_COLUMN in list(getattr(X, "columns", [])):
         return group_labels(X[OWN_COLUMN], n_rows(X), where=f"column '{OWN_COLUMN}' of X")
     places = places_of(X, groups, planar=is_planar(grid))
+    if not hasattr(grid, "assign") and grid is not None:
+        raise DataError(f"Invalid grid {grid!r}. It must be a grid, such as Grid('EPSG:3035', 5000). Make one.")
     _warn(grid, places.east, places.north)
-    quadrats = (grid or Grid()).assign(places.east, places.north)
+    quadrats = (Grid() if grid is None else grid).assign(places.east, places.north)
     return _sorted(quadrats.codes.astype(np.int64), quadrats.labels)
 
 
@@ -112,6 +114,10 @@ def group_labels(values: Any, n: int, *, where: str = "groups") -> Groups:
     """
     import pandas as pd
 
+    if np.ndim(values) == 2 and np.shape(values)[1] == 1:
+        values = column_of(values, 0)
+    if np.ndim(values) > 1:
+        raise DataError(f"{where} has the shape {np.shape(values)}. It must be one column. Take the one that is meant.")
     if len(values) != n:
         raise DataError(
             f"{where} has {len(values):,} values for {n:,} rows. Each row needs one. Give them in the rows' order."
@@ -129,6 +135,28 @@ def group_labels(values: Any, n: int, *, where: str = "groups") -> Groups:
             "A row without a group can be on no side. Fill them in or leave these rows out."
         )
     return _sorted(codes.astype(np.int64), [_text(value) for value in distinct])
+
+
+def class_labels(y: Any, n: int) -> Groups:
+    """Give numbers to the classes of `y`.
+
+    Raises
+    ------
+    DataError
+        As `group_labels`; or there are fractions, which are measurements and no classes.
+
+    Examples
+    --------
+    >>> class_labels(["oak", "beech", "oak"], 3).labels
+    ['beech', 'oak']
+    """
+    values = np.asarray(y)
+    if values.dtype.kind == "f" and (np.mod(values[np.isfinite(values)], 1) != 0).any():
+        raise DataError(
+            "y holds fractions, which are measurements. Only classes can be balanced. Cut y into classes, or use "
+            "QuadratKFold."
+        )
+    return group_labels(y, n, where="y")
 
 
 def _text(value: Any) -> str:

@@ -51,7 +51,15 @@ class BufferedLeaveOneOut(SpatialSplitter):
     def _tested(self, X: Any, y: Any) -> Integers:
         if self.only is None:
             return np.arange(n_rows(X))
-        rows = np.flatnonzero(np.asarray(y) == self.only) if y is not None else np.zeros(0, dtype=np.int64)
+        rows = np.zeros(0, dtype=np.int64)
+        if y is not None:
+            values = np.asarray(y)
+            if values.shape != (n_rows(X),):
+                raise DataError(
+                    f"y has the shape {values.shape} for {n_rows(X):,} rows. Each row needs one value, to be compared "
+                    "with only. Give one column."
+                )
+            rows = np.flatnonzero(values == self.only)
         if not rows.size:
             raise DataError(
                 f"No row has y = {self.only!r}, so none is tested. At least one must. Correct only, or give y=."

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spatialsplit.errors import DataError
+from spatialsplit.folds.assigning import whole_number
 from spatialsplit.folds.grouping import AnyGrid, quadrats_of
 from spatialsplit.folds.places import Integers
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold
@@ -55,32 +56,30 @@ class SystematicKFold(SpatialSplitter):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds."""
-        return self.n_splits
+        return self._n_splits()
+
+    def _n_splits(self) -> int:
+        return whole_number(self.n_splits, "n_splits", 2, MOST_FOLDS)
 
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Integers:
         """Give the fold of each row, from 0."""
-        if (
-            isinstance(self.n_splits, bool)
-            or not isinstance(self.n_splits, int)
-            or not 2 <= self.n_splits <= MOST_FOLDS
-        ):
-            raise DataError(
-                f"Invalid n_splits {self.n_splits!r}. It must be a whole number from 2 to {MOST_FOLDS}. Correct it."
-            )
+        n_splits = self._n_splits()
         quadrats = quadrats_of(X, groups, self.grid)
-        column, row = np.array([column_row(self.grid or Grid(), label) for label in quadrats.labels]).T
-        folds = self._pattern(column, row)
-        empty = sorted(set(range(self.n_splits)) - set(folds.tolist()))
+        grid = Grid() if self.grid is None else self.grid
+        corners = np.array([column_row(grid, label) for label in quadrats.labels], dtype=np.int64).reshape(-1, 2)
+        folds = self._pattern(corners[:, 0], corners[:, 1])
+        empty = sorted(set(range(n_splits)) - set(folds.tolist()))
         if empty:
             raise DataError(
                 f"Fold {empty[0]} is empty: {len(quadrats.labels)} occupied quadrats do not reach all "
-                f"{self.n_splits} folds of the "
+                f"{n_splits} folds of the "
                 "pattern. Every fold needs at least one. Use smaller quadrats, fewer folds, or QuadratKFold."
             )
         return folds[quadrats.codes]
 
     def _pattern(self, column: Integers, row: Integers) -> Integers:
-        return (column + best_shift(self.n_splits) * row) % self.n_splits
+        n_splits = self._n_splits()
+        return (column + best_shift(n_splits) * row) % n_splits
 
     def _tests(self, X: Any, y: Any, groups: Any) -> Iterator[Integers]:
         yield from rows_by_fold(self.folds(X, y, groups), self.n_splits)
@@ -96,11 +95,15 @@ class Checkerboard(SystematicKFold):
     def __init__(self, n_splits: int = 2, *, grid: AnyGrid | None = None, buffer_m: float | None = None):
         super().__init__(n_splits, grid=grid, buffer_m=buffer_m)
 
-    def _pattern(self, column: Integers, row: Integers) -> Integers:
-        if self.n_splits not in (2, 4):
+    def _n_splits(self) -> int:
+        n_splits = super()._n_splits()
+        if n_splits not in (2, 4):
             raise DataError(
-                f"Invalid n_splits {self.n_splits}. A checkerboard has 2 or 4. Correct it, or use SystematicKFold."
+                f"Invalid n_splits {n_splits}. A checkerboard has 2 or 4. Correct it, or use SystematicKFold."
             )
+        return n_splits
+
+    def _pattern(self, column: Integers, row: Integers) -> Integers:
         return (column + row) % 2 if self.n_splits == 2 else 2 * (row % 2) + column % 2
 
 

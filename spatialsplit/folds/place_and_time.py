@@ -12,7 +12,7 @@ import numpy as np
 
 from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError, nearest_name
-from spatialsplit.folds.assigning import fold_quadrats
+from spatialsplit.folds.assigning import fold_quadrats, whole_number
 from spatialsplit.folds.grouping import AnyGrid, Groups, column_of, group_labels, quadrats_of
 from spatialsplit.folds.places import Integers, Mask, Places, is_geometry, n_columns, n_rows
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
@@ -65,20 +65,25 @@ class PlaceTimeKFold(SpatialSplitter):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds; by both only after a look at the rows."""
+        n_splits = self._checked()
         if self.by != "both":
-            return self.n_splits
+            return n_splits
         if X is None and groups is None:
             raise DataError("By 'both', the number of folds depends on the rows. It must see them. Give X= or groups=.")
         return len(np.unique(self._cells(groups if X is None else X, groups)))
 
+    def _checked(self) -> int:
+        if self.by not in WAYS:
+            raise DataError(f"Unknown by '{self.by}'. Known: {', '.join(WAYS)}.")
+        return whole_number(self.n_splits, "n_splits", 2)
+
     def _cells(self, X: Any, groups: Any) -> Integers:
         """Give a number to the pair of folds that each row lies in."""
         place, time = self._folds_of_both(X, groups)
-        return place * self.n_splits + time
+        return place * self._checked() + time
 
     def _folds_of_both(self, X: Any, groups: Any) -> tuple[Integers, Integers]:
-        if self.by not in WAYS:
-            raise DataError(f"Unknown by '{self.by}'. Known: {', '.join(WAYS)}.")
+        self._checked()
         none = np.zeros(n_rows(X), dtype=np.int64)
         place = self._deal(self._place_of(X, groups), "place") if self.by != "time" else none
         time = self._deal(self._time_of(X, groups), "time") if self.by != "place" else none

@@ -10,9 +10,9 @@ import numpy as np
 
 from spatialsplit.draw import Occupied, commonest
 from spatialsplit.errors import DataError
-from spatialsplit.folds.assigning import check_n_splits, fold_quadrats
+from spatialsplit.folds.assigning import check_n_splits, fold_quadrats, whole_number
 from spatialsplit.folds.balancing import BalancedFolds, balanced_folds
-from spatialsplit.folds.grouping import AnyGrid, Groups, group_labels, quadrats_of
+from spatialsplit.folds.grouping import AnyGrid, Groups, class_labels, quadrats_of
 from spatialsplit.folds.places import Integers
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
 
@@ -80,7 +80,7 @@ class QuadratKFold(SpatialSplitter):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds of all repeats."""
-        return self.n_splits * self.repeats
+        return whole_number(self.n_splits, "n_splits", 2) * whole_number(self.repeats, "repeats", 1)
 
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Integers:
         """Give the fold of each row, from 0; of the first repeat where there are several."""
@@ -94,15 +94,16 @@ class QuadratKFold(SpatialSplitter):
 
     def _seeds(self) -> list[str]:
         seed = seed_text(self.seed)
-        if isinstance(self.repeats, bool) or not isinstance(self.repeats, int) or self.repeats < 1:
-            raise DataError(f"Invalid repeats {self.repeats!r}. It must be a whole number, 1 or more. Correct it.")
-        return [seed] if self.repeats == 1 else [f"{seed}#{k}" for k in range(1, self.repeats + 1)]
+        repeats = whole_number(self.repeats, "repeats", 1)
+        return [seed] if repeats == 1 else [f"{seed}#{k}" for k in range(1, repeats + 1)]
 
     def _deal(self, quadrats: Groups, y: Any, seed: str) -> Mapping[str, int]:
         return self._fold(Occupied(quadrats.labels, quadrats.counts().tolist()), seed)
 
     def _fold(self, occupied: Occupied, seed: str) -> dict[str, int]:
-        rules = self.rules or FoldRules()
+        rules = FoldRules() if self.rules is None else self.rules
+        if not isinstance(rules, FoldRules):
+            raise DataError(f"Invalid rules {rules!r}. They must be FoldRules, such as FoldRules('threshold').")
         return fold_quadrats(
             occupied, self.n_splits, seed, method=rules.method, share_of=rules.share_of, fixed=rules.fixed
         )
@@ -123,7 +124,7 @@ class StratifiedQuadratKFold(QuadratKFold):
     def _deal(self, quadrats: Groups, y: Any, seed: str) -> Mapping[str, int]:
         if y is None:
             raise DataError("There is no y to stratify by. It must be a class for each row. Give y=.")
-        classes = group_labels(y, len(quadrats.codes), where="y")
+        classes = class_labels(y, len(quadrats.codes))
         values: list[list[str]] = [[] for _ in quadrats.labels]
         for code, value in zip(quadrats.codes.tolist(), classes.codes.tolist(), strict=True):
             values[code].append(classes.labels[value])
@@ -170,7 +171,7 @@ class BalancedQuadratKFold(SpatialSplitter):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the folds."""
-        return self.n_splits
+        return whole_number(self.n_splits, "n_splits", 2)
 
     def best(self, X: Any, y: Any, groups: Any = None) -> BalancedFolds:
         """Give the attempt that is kept, with the objective of each."""

@@ -102,4 +102,6 @@ def seed_text(seed: str | int) -> str:
     >>> seed_text(42)
     '42'
     """
-    return str(int(seed)) if isinstance(seed, int | np.integer) else seed
+    if isinstance(seed, str | bool) or not isinstance(seed, int | np.integer):
+        return seed  # type: ignore[return-value]  # what is no text is refused where the seed is used
+    return str(int(seed))
