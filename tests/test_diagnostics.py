@@ -169,9 +169,20 @@ def test_a_trend_is_called_a_trend_and_gives_no_size() -> None:
         (scattered(20), np.arange(20.0), r"20 rows are too few for a variogram\. It needs 30"),
         (scattered(40), np.arange(39.0), r"39 values for 40 rows"),
         (scattered(40), np.full(40, np.nan), r"40 of 40 rows lack a value \(first: row 0, 1, 2, …\)"),
-        (scattered(40), np.ones(40), r"Variable 0 is the same in all 40 rows"),
+        (scattered(40), np.ones(40), r"Variable value is the same in all 40 rows"),
         (scattered(40, side=0.0), np.arange(40.0), r"All 40 rows lie at one place"),
         (scattered(40), {}, r"There is no variable"),
+        (scattered(40), {"a": np.arange(40.0), "b": np.arange(39.0)}, r"39 values for 40 rows in b"),
+        (
+            scattered(40),
+            {"a": np.arange(40.0), "b": np.full(40, np.nan)},
+            r"40 of 40 rows lack a value of b \(first: row 0",
+        ),
+        (scattered(40), pd.DataFrame({"a": np.arange(40.0), "b": np.ones(40)}), r"Variable b is the same"),
+        (scattered(40), np.array(["x"] * 40), r"A value is no number"),
+        (scattered(40), np.arange(40.0) * 1e200, r"Variable value varies by .*more than 1e\+70"),
+        (scattered(40), np.arange(40.0) * 1e-200, r"Variable value varies by less than 1e-70"),
+        (scattered(0), np.arange(0.0), r"0 rows are too few"),
     ],
 )
 def test_what_has_no_range_is_refused_with_a_cure(places: Places, values: Any, said: str) -> None:
@@ -403,6 +414,24 @@ def test_counts_of_folds_are_those_of_the_index_pairs() -> None:
     assert np.array_equal(again[1], test)
 
 
+def test_folds_may_be_lists_and_masks() -> None:
+    """Index pairs come from everywhere: arrays, lists, and masks, as scikit-learn takes them."""
+    places, classes = scattered(6), list("aabbab")
+    arrays = [(np.array([0, 1, 2]), np.array([3, 4, 5]))]
+    for pairs in ([([0, 1, 2], [3, 4, 5])], [(np.arange(6) < 3, np.arange(6) >= 3)]):
+        assert distance_curves(places, pairs, places).w == distance_curves(places, arrays, places).w
+        assert np.array_equal(fold_counts(pairs, classes), fold_counts(arrays, classes))
+        nearer = percent_nearer_than_prediction(places, pairs, scattered(9, seed=2))
+        assert nearer == percent_nearer_than_prediction(places, arrays, scattered(9, seed=2))
+
+
+def test_a_data_frame_names_its_variables() -> None:
+    places = scattered(40)
+    frame = pd.DataFrame({"warmth": places.east, "rain": places.north})
+    assert list(suggest_size(places, frame).variograms) == ["warmth", "rain"]
+    assert list(suggest_size(places, frame["rain"]).variograms) == ["rain"]
+
+
 def test_random_folds_leak_where_the_prediction_is_far() -> None:
     places = scattered(400)
     prediction = Places(places.east + 400_000, places.north, planar=True)
@@ -446,6 +475,15 @@ def test_the_least_alike_variable_is_named() -> None:
     assert seen.share_outside == 0.5
 
 
+def test_variables_are_found_by_their_names() -> None:
+    """Columns in another order are the same rows."""
+    dice = np.random.default_rng(3)
+    train, rows = (pd.DataFrame(dice.normal(size=(40, 3)) * [1, 5, 9], columns=list("abc")) for _ in range(2))
+    assert np.array_equal(mess(train, rows).score, mess(train, rows[["c", "a", "b"]]).score)
+    turned = applicability(train, rows[["c", "a", "b"]]).dissimilarity
+    assert np.array_equal(applicability(train, rows).dissimilarity, turned)
+
+
 def test_dissimilarity_agrees_with_brute_force() -> None:
     """The nearest training row in standardized variables, in mean distances; the limit is the upper whisker."""
     dice = np.random.default_rng(1)
@@ -478,6 +516,27 @@ def test_dissimilarity_agrees_with_brute_force() -> None:
         (lambda: nearest_between(scattered(3), Places(np.ones(1), np.ones(1))), r"not all in one plane"),
         (lambda: nndm(scattered(3), Places(np.ones(1), np.ones(1))), r"not all in one plane"),
         (lambda: matched_folds(scattered(9), Places(np.ones(1), np.ones(1)), 2), r"not all in one plane"),
+        (lambda: nearest_other_fold(scattered(3), [0, 1]), r"folds has 2 values for 3 rows"),
+        (lambda: nearest_other_fold(scattered(3), [0, 1, np.nan]), r"1 of 3 rows have no value in folds"),
+        (lambda: applicability([[1.0], [2], [4]], [[1]], folds=[0, 1, np.nan]), r"1 of 3 rows have no value in folds"),
+        (lambda: applicability([[1.0], [2], [4]], [[1]], folds=[0, 1]), r"folds has 2 values for 3 rows"),
+        (lambda: applicability([[1.0], [2], [4]], [[1]], weights=[1, 1]), r"Invalid weights 1.0, 1.0 for 1 variables"),
+        (lambda: applicability([[1.0], [2], [4]], [[1]], weights=[np.nan]), r"Invalid weights nan"),
+        (lambda: applicability([[1.0], [2], [4]], [[1]], weights=[0]), r"Invalid weights 0.0 .*one above 0"),
+        (lambda: mess([["a"]], [[1]]), r"A cell of reference is no number"),
+        (lambda: mess([[1.0]], np.zeros((0, 1))), r"there must be rows"),
+        (
+            lambda: mess(pd.DataFrame({"a": [1.0], "b": 2}), pd.DataFrame({"a": [1.0], "c": 2})),
+            r"rows have the variables a, c, and the reference a, b",
+        ),
+        (lambda: wasserstein(np.array([np.nan]), np.ones(1)), r"A distance is missing or infinite"),
+        (lambda: variogram(scattered(40), np.arange(40.0), farthest=0), r"Invalid farthest 0"),
+        (lambda: variogram(scattered(40), np.arange(40.0), farthest=np.nan), r"Invalid farthest nan"),
+        (lambda: nndm(scattered(4), scattered(2), farthest=-1), r"Invalid farthest -1"),
+        (lambda: fold_flags([[1, 2]], [[1, 2], [3, 4]]), r"shapes \(1, 2\) and \(2, 2\) are not of the same folds"),
+        (lambda: fold_flags([[1, 2]], [[1, 2]], percent_nearer=[1, 2]), r"percent_nearer has the shape \(2,\) for 1"),
+        (lambda: fold_counts([([0], [5])], ["a", "b"]), r"A fold names row 5, and y has 2 rows"),
+        (lambda: fold_counts([([0], [1])], None), r"There is no y to count"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_a_cure(call: Any, said: str) -> None:

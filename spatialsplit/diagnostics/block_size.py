@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +86,7 @@ def suggest_size(
     Parameters
     ----------
     places : Places
-    values : mapping of str to array, or array of shape (n,) or (n, p)
+    values : mapping of str to array, data frame, or array of shape (n,) or (n, p)
         What will be predicted, or better the residuals of a model of it; or its predictors.
     seed : str
         Chooses the pairs in large data.
@@ -106,16 +107,25 @@ def suggest_size(
     named = values if isinstance(values, Mapping) else _named(values)
     if not named:
         raise DataError("There is no variable. A size is suggested from one or more. Give values=.")
-    table = np.column_stack([np.asarray(column, dtype=np.float64) for column in named.values()])
-    found = dict(zip(named, variograms(places, table, seed=seed), strict=True))
+    uneven = [name for name, column in named.items() if np.shape(column) != (len(places),)]
+    if uneven:
+        raise DataError(
+            f"{np.size(named[uneven[0]]):,} values for {len(places):,} rows in {uneven[0]}. Each row needs one. Give "
+            "them in the rows' order."
+        )
+    table = np.column_stack([np.asarray(column) for column in named.values()])
+    found = dict(zip(named, variograms(places, table, seed=seed, names=list(named)), strict=True))
     ranges = [each for each in map(range_of, found.values()) if each is not None]
     size = round_up(float(np.median(ranges))) if ranges else None
     return SizeSuggestion(size, found, len(places), _count_blocks(places, size), places.planar)
 
 
-def _named(values: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
-    table = np.asarray(values, dtype=np.float64)
-    table = table.reshape(len(table), -1)
+def _named(values: Any) -> dict[str, Any]:
+    if hasattr(values, "columns"):
+        return {str(name): values[name] for name in values.columns}
+    if np.ndim(values) == 1:
+        return {str(getattr(values, "name", None) or "value"): values}
+    table = np.asarray(values)
     return {f"variable {i}" if table.shape[1] > 1 else "value": table[:, i] for i in range(table.shape[1])}
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.diagnostics.nearest import nearest_between
-from spatialsplit.errors import first_few
+from spatialsplit.diagnostics.nearest import nearest_between, rows_of
+from spatialsplit.errors import DataError, first_few
 from spatialsplit.folds.balancing import class_counts
 from spatialsplit.folds.places import Integers, Places
 
@@ -104,11 +104,12 @@ def fold_flags(
     'Too few rows are tested in fold 1. Make fewer folds.'
     """
     train, test = np.asarray(train_counts), np.asarray(test_counts)
+    near = np.zeros(0) if percent_nearer is None else np.asarray(percent_nearer, dtype=np.float64)
+    _check_counts(train, test, near if percent_nearer is not None else None)
     some = test.sum(axis=1) > 0
     even = test.sum(axis=0) / len(test)
     uneven = (test > 0) & (4 * test < even) & (even >= 2)
     several = np.count_nonzero(test.sum(axis=0) + train.sum(axis=0)) > 1
-    near = np.zeros(0) if percent_nearer is None else np.asarray(percent_nearer, dtype=np.float64)
     return FoldFlags(
         _numbers(~some),
         _numbers(some & (np.count_nonzero(test, axis=1) == 1) & several),
@@ -117,6 +118,19 @@ def fold_flags(
         _numbers(some & uneven.any(axis=1)),
         _numbers(near >= LEAKAGE_PERCENT),
     )
+
+
+def _check_counts(train: Any, test: Any, near: Any) -> None:
+    if train.ndim != 2 or train.shape != test.shape or not len(train):
+        raise DataError(
+            f"Counts of the shapes {train.shape} and {test.shape} are not of the same folds and classes. Both must "
+            "have a row a fold and a column a class. Take them from fold_counts."
+        )
+    if near is not None and near.shape != (len(train),):
+        raise DataError(
+            f"percent_nearer has the shape {near.shape} for {len(train)} folds. There must be a number for each. Take "
+            "it from percent_nearer_than_prediction."
+        )
 
 
 def _numbers(mask: npt.NDArray[np.bool_]) -> list[int]:
@@ -142,14 +156,20 @@ def fold_counts(pairs: Iterable[tuple[Integers, Integers]], y: Any) -> tuple[npt
     >>> train.tolist(), test.tolist()
     ([[1, 1]], [[0, 1]])
     """
+    if y is None:
+        raise DataError("There is no y to count. It must be a class for each row, or 0/1 for each species. Give y=.")
     n = y.shape[0] if hasattr(y, "shape") else len(y)
     marks = class_counts(np.arange(n), n, y)
-    kept = list(pairs)
-    return _sums(marks, [train for train, _ in kept]), _sums(marks, [test for _, test in kept])
+    sides = [(rows_of(train), rows_of(test)) for train, test in pairs]
+    last = max((int(rows.max()) for side in sides for rows in side if rows.size), default=-1)
+    if last >= n:
+        raise DataError(f"A fold names row {last:,}, and y has {n:,} rows. They must be of one table. Give its y.")
+    return _sums(marks, [train for train, _ in sides]), _sums(marks, [test for _, test in sides])
 
 
 def _sums(marks: Any, rows_of_folds: list[Integers]) -> npt.NDArray[Any]:
-    return np.array([np.asarray(marks[rows].sum(axis=0)).ravel() for rows in rows_of_folds])
+    sums = [np.asarray(marks[rows].sum(axis=0)).ravel() for rows in rows_of_folds]
+    return np.array(sums, dtype=np.int64).reshape(len(sums), marks.shape[1])
 
 
 def percent_nearer_than_prediction(
@@ -157,5 +177,7 @@ def percent_nearer_than_prediction(
 ) -> npt.NDArray[np.float64]:
     """Give, for each fold, the percentage of test rows nearer to training than the median place of prediction is."""
     median = float(np.median(nearest_between(prediction, places)))
-    nearer = [nearest_between(places.take(test), places.take(train)) < median for train, test in pairs]
+    nearer = [
+        nearest_between(places.take(rows_of(test)), places.take(rows_of(train))) < median for train, test in pairs
+    ]
     return np.array([100.0 * np.count_nonzero(each) / each.size if each.size else 0.0 for each in nearer])

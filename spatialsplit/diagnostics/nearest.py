@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from spatialsplit.diagnostics.sampling import sample_rows
 from spatialsplit.distances import geodesic_m
 from spatialsplit.errors import DataError
+from spatialsplit.folds.grouping import group_labels
 from spatialsplit.folds.places import CHORD_PLAY, Floats, Integers, Places
 
 MOST_ROWS = 100_000
@@ -176,8 +178,17 @@ def nearest_train(places: Places, pairs: Iterable[tuple[Integers, Integers]], as
     if asked is not None:
         wanted[:] = False
         wanted[asked] = True
-    found = [nearest_between(places.take(test[wanted[test]]), places.take(train)) for train, test in pairs]
+    found = []
+    for train, test in pairs:
+        rows = rows_of(test)
+        found.append(nearest_between(places.take(rows[wanted[rows]]), places.take(rows_of(train))))
     return np.concatenate(found) if found else np.zeros(0)
+
+
+def rows_of(side: Any) -> Integers:
+    """Give the row numbers of one side of a fold, also where it comes as a list or as a mask."""
+    rows = np.asarray(side)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
 
 
 def nearest_other_fold(places: Places, folds: Sequence[int] | Integers) -> Floats:
@@ -188,7 +199,7 @@ def nearest_other_fold(places: Places, folds: Sequence[int] | Integers) -> Float
     >>> nearest_other_fold(Places(np.array([0.0, 1.0, 5.0]), np.zeros(3), planar=True), [0, 0, 1]).tolist()
     [5.0, 4.0, 4.0]
     """
-    numbers = np.asarray(folds)
+    numbers = group_labels(folds, len(places), where="folds").codes
     distances = np.empty(len(places))
     for fold in np.unique(numbers):
         inside = numbers == fold
@@ -205,6 +216,8 @@ def wasserstein(first: Floats, second: Floats) -> float:
     1.0
     """
     one, two = np.sort(np.asarray(first, dtype=np.float64)), np.sort(np.asarray(second, dtype=np.float64))
+    if not (np.isfinite(one).all() and np.isfinite(two).all()):
+        raise DataError("A distance is missing or infinite, so W is not defined. All must be finite. Leave it out.")
     if not one.size or not two.size:
         raise DataError(
             f"W of {one.size} and {two.size} distances is not defined. Both samples need one or more. Give them."

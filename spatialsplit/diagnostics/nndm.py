@@ -12,6 +12,7 @@ import numpy as np
 
 from spatialsplit.diagnostics.nearest import nearest_between
 from spatialsplit.errors import DataError
+from spatialsplit.folds.parting import check_distance
 from spatialsplit.folds.places import Floats, Integers, Places
 
 MOST_ROWS = 3_000
@@ -72,6 +73,8 @@ def nndm(places: Places, prediction: Places, *, farthest: float | None = None, m
         )
     if not 0 < min_train < 1:
         raise DataError(f"Invalid min_train {min_train!r}. It must lie between 0 and 1. Correct it.")
+    if farthest is not None:
+        check_distance(farthest, "farthest")
     every = np.arange(len(places))
     apart = np.array([places.distance_to(row, every) for row in every.tolist()])
     np.fill_diagonal(apart, np.inf)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialsplit.errors import DataError, first_few
+from spatialsplit.folds.grouping import group_labels
 from spatialsplit.folds.places import Floats, Mask
 
 PAIRED_ROWS = 2_000
@@ -62,7 +63,7 @@ def mess(reference: npt.ArrayLike, rows: npt.ArrayLike) -> Mess:
     >>> mess([[0.0], [10.0], [20.0]], [[10.0], [-5.0]]).score.round(1).tolist()
     [66.7, -25.0]
     """
-    known, asked = _matrix(reference, "reference"), _matrix(rows, "rows")
+    known, asked = _matrix(reference, "reference"), _matrix(_in_order_of(reference, rows), "rows")
     _check_same(known, asked)
     scores = np.column_stack([_mess_of_one(np.sort(known[:, i]), asked[:, i]) for i in range(known.shape[1])])
     return Mess(scores.min(axis=1), scores.argmin(axis=1))
@@ -136,7 +137,7 @@ def applicability(
     >>> area.inside.tolist()
     [True, False]
     """
-    known, asked = _matrix(train, "train"), _matrix(rows, "rows")
+    known, asked = _matrix(train, "train"), _matrix(_in_order_of(train, rows), "rows")
     _check_same(known, asked)
     scaled, asked = _standardized(known, asked, weights)
     mean = _mean_distance(scaled)
@@ -155,8 +156,20 @@ def _standardized(train: Floats, rows: Floats, weights: npt.ArrayLike | None) ->
             "must vary to be "
             "compared. Leave it out."
         )
-    factor = (np.ones(train.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)) / spread
+    factor = _weights(weights, train.shape[1]) / spread
     return (train - train.mean(axis=0)) * factor, (rows - train.mean(axis=0)) * factor
+
+
+def _weights(weights: npt.ArrayLike | None, n: int) -> Floats:
+    if weights is None:
+        return np.ones(n)
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise DataError(
+            f"Invalid weights {first_few(np.ravel(given).tolist(), shown=8)} for {n} variables. There must be a finite "
+            "number from 0 up for each, and one above 0. Correct them."
+        )
+    return given
 
 
 def _mean_distance(scaled: Floats) -> float:
@@ -170,7 +183,7 @@ def _mean_distance(scaled: Floats) -> float:
 def _nearest_own(scaled: Floats, folds: npt.ArrayLike | None) -> Floats:
     if folds is None:
         return np.asarray(_tree(scaled).query(scaled, k=2)[0][:, 1])
-    numbers = np.asarray(folds)
+    numbers = group_labels(folds, len(scaled), where="folds").codes
     nearest = np.empty(len(scaled))
     for fold in np.unique(numbers):
         inside = numbers == fold
@@ -186,9 +199,27 @@ def _tree(points: Floats) -> Any:
     return cKDTree(points)
 
 
+def _in_order_of(reference: Any, rows: Any) -> Any:
+    """Give the columns of a data frame in the order that they have in another one."""
+    if not (hasattr(reference, "columns") and hasattr(rows, "columns")):
+        return rows
+    wanted, known = list(reference.columns), list(rows.columns)
+    if sorted(map(str, wanted)) != sorted(map(str, known)):
+        raise DataError(
+            f"The rows have the variables {first_few(known, shown=8)}, and the reference {first_few(wanted, shown=8)}. "
+            "They must be the same ones. Correct the columns."
+        )
+    return rows[wanted]
+
+
 def _matrix(values: npt.ArrayLike, name: str) -> Floats:
-    table = np.asarray(values, dtype=np.float64)
-    table = table.reshape(len(table), -1)
+    try:
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"A cell of {name} is no number. Every variable must be. Turn classes into numbers or leave them out."
+        ) from None
+    table = table.reshape(len(table), -1) if table.size else table.reshape(len(table), 0)
     bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if bad.size or not len(table):
         raise DataError(

@@ -6,6 +6,7 @@ doi:10.1111/ecog.02881). What to make of it stands in `block_size`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from spatialsplit.diagnostics.pairs import RowPairs, row_pairs
 from spatialsplit.diagnostics.sampling import row_numbers
 from spatialsplit.errors import DataError, first_few
+from spatialsplit.folds.parting import check_distance
 from spatialsplit.folds.places import Floats, Integers, Places
 
 N_LAGS = 15
@@ -38,6 +40,9 @@ STRICTER, STRICTEST = 4, 16
 
 SHUFFLED_PAIRS = 100_000
 """So many of the nearest pairs are compared, at most."""
+
+SMALLEST, LARGEST = 1e-70, 1e70
+"""The fourth power of what lies between is a floating-point number."""
 
 MODELS = ("spherical", "exponential")
 EXPONENTIAL_RANGE = 3.0
@@ -112,11 +117,16 @@ class Variogram:
 
 def variogram(places: Places, values: npt.ArrayLike, *, farthest: float | None = None, seed: str = "0") -> Variogram:
     """Measure and fit the variogram of one variable; see `variograms`."""
-    return variograms(places, np.asarray(values, dtype=np.float64).reshape(-1, 1), farthest=farthest, seed=seed)[0]
+    return variograms(places, np.asarray(values).reshape(-1, 1), farthest=farthest, seed=seed)[0]
 
 
 def variograms(
-    places: Places, values: npt.ArrayLike, *, farthest: float | None = None, seed: str = "0"
+    places: Places,
+    values: npt.ArrayLike,
+    *,
+    farthest: float | None = None,
+    seed: str = "0",
+    names: Sequence[str] | None = None,
 ) -> list[Variogram]:
     """Measure and fit the variograms of several variables.
 
@@ -130,6 +140,8 @@ def variograms(
         good part of the view, or there are too few pairs.
     seed : str
         Chooses the pairs in large data; see `row_pairs`.
+    names : sequence of str, optional
+        Of the variables, for messages; their numbers unless said.
 
     Returns
     -------
@@ -155,7 +167,9 @@ def variograms(
     >>> 10 < variogram(places, patches).model.range_m < 30
     True
     """
-    table = _checked(places, values)
+    table = _checked(places, values, names)
+    if farthest is not None and not check_distance(farthest, "farthest"):
+        raise DataError("Invalid farthest 0. Rows at one place tell no range. Give a number above 0, or none.")
     return [_closer_and_closer(places, column, farthest, seed) for column in table.T]
 
 
@@ -284,10 +298,14 @@ def _two_parts(shape: Floats, semivariance: Floats, weights: Floats) -> tuple[fl
     return 0.0, float((weights * shape * semivariance).sum() / (weights * shape**2).sum())
 
 
-def _checked(places: Places, values: npt.ArrayLike) -> Floats:
-    table = np.asarray(values, dtype=np.float64)
-    table = table.reshape(len(table), -1)
-    problems = [*_row_problems(places, len(table)), *_value_problems(table)]
+def _checked(places: Places, values: npt.ArrayLike, names: Sequence[str] | None) -> Floats:
+    try:
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("A value is no number. A range is measured from numbers. Give other values.") from None
+    table = table.reshape(len(table), -1) if table.size else np.zeros((len(table), 1))
+    known = list(names) if names is not None else [str(i) for i in range(table.shape[1])]
+    problems = [*_row_problems(places, len(table)), *_value_problems(table, known)]
     if problems:
         raise DataError(problems)
     return table
@@ -304,17 +322,26 @@ def _row_problems(places: Places, n_values: int) -> list[str]:
     return []
 
 
-def _value_problems(table: Floats) -> list[str]:
+def _value_problems(table: Floats, names: list[str]) -> list[str]:
     missing = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if missing.size:
+        some = [name for name, column in zip(names, table.T, strict=True) if not np.isfinite(column).all()]
+        where = f" of {first_few(some)}" if len(names) > 1 else ""
         return [
-            f"{missing.size:,} of {len(table):,} rows lack a value (first: row {first_few(missing[:4].tolist())}). "
-            "Values must be finite. Leave these rows out."
+            f"{missing.size:,} of {len(table):,} rows lack a value{where} (first: row "
+            f"{first_few(missing[:4].tolist())}). Values must be finite. Leave these rows out."
         ]
-    constant = np.flatnonzero(np.ptp(table, axis=0) == 0) if len(table) else np.zeros(0, dtype=np.int64)
-    if constant.size:
+    width = np.ptp(table, axis=0) if len(table) else np.ones(table.shape[1])
+    constant = [name for name, each in zip(names, width.tolist(), strict=True) if each == 0]
+    if constant:
         return [
-            f"Variable {first_few(constant.tolist())} is the same in all {len(table):,} rows. It must vary to have a "
+            f"Variable {first_few(constant)} is the same in all {len(table):,} rows. It must vary to have a "
             "range. Leave it out."
+        ]
+    extreme = [name for name, each in zip(names, width.tolist(), strict=True) if not SMALLEST < each < LARGEST]
+    if extreme:
+        return [
+            f"Variable {first_few(extreme)} varies by less than {SMALLEST:g} or more than {LARGEST:g}: its squares are "
+            "no numbers any more. Give it in another unit."
         ]
     return []

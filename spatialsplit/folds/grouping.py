@@ -153,8 +153,7 @@ def class_labels(y: Any, n: int) -> Groups:
     values = np.asarray(y)
     if values.dtype.kind == "f" and (np.mod(values[np.isfinite(values)], 1) != 0).any():
         raise DataError(
-            "y holds fractions, which are measurements. Only classes can be balanced. Cut y into classes, or use "
-            "QuadratKFold."
+            "y holds fractions, which are measurements. Only classes can be counted and balanced. Cut y into classes."
         )
     return group_labels(y, n, where="y")
 
