@@ -7,6 +7,7 @@ from typing import Any
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pytest
 import rasterio
 import shapely
@@ -25,7 +26,7 @@ from spatialsplit.grids import (
     parent_label,
     quadrat_outlines,
 )
-from spatialsplit.quadrats import Grid
+from spatialsplit.quadrats import Grid, grid_named
 from tests.raster_files import write_raster
 
 HEXAGONS = HexagonGrid("EPSG:3035", 1_000)
@@ -146,6 +147,16 @@ def test_polygons_may_come_in_any_crs() -> None:
         (lambda: PolygonGrid([shapely.Point(0, 0)], ["a"]), r"1 of 1 shapes are no polygons \(first: number 0\)"),
         (lambda: PolygonGrid([shapely.box(0, 0, 1, 1)], [None]), r"1 of 1 rows have no value in names"),
         (lambda: PolygonGrid([], []), r"0 of 0 shapes"),
+        (
+            lambda: PolygonGrid([shapely.Polygon([(0, 0), (3, 3), (3, 0), (0, 2)])], ["a"]),
+            r"1 of 1 shapes cross or touch themselves \(first: number 0: Self-intersection\[1.2 1.2\]\).*make_valid",
+        ),
+        (lambda: PolygonGrid([shapely.box(0, 0, 1, 1)], ["a"], crs="EPSG:999999"), r"Unknown CRS 'EPSG:999999'"),
+        (lambda: squares().locate(np.zeros(2), np.zeros(1)), r"2 first and 1 second coordinates make no places"),
+        (
+            lambda: squares().assign(pd.Series([9.0, 0.5], index=[7, 8]), pd.Series([9.0, 0.5], index=[7, 8])),
+            r"1 of 2 points lie in none of 2 shapes \(first: row 0: 9 9\)",
+        ),
     ],
 )
 def test_polygons_that_cannot_be_are_refused_with_a_cure(call: Any, said: str) -> None:
@@ -234,6 +245,14 @@ def test_nesting_goes_down_west_and_south_of_the_origin_too() -> None:
     ("call", "said"),
     [
         (lambda: PlanarGrid(0), r"Invalid quadrat size 0\. It must be a finite number above 0"),
+        (lambda: PlanarGrid("5"), r"Invalid quadrat size '5'"),
+        (lambda: PlanarGrid(None), r"Invalid quadrat size None"),
+        (lambda: PlanarGrid(1, origin=5), r"Invalid origin 5"),
+        (lambda: PlanarGrid(1, origin=("a", "b")), r"Invalid origin \('a', 'b'\)"),
+        (lambda: PlanarGrid(1, unit=None), r"Invalid unit 'None'"),
+        (lambda: PlanarGrid(1).assign(np.zeros(2), np.zeros(1)), r"2 first and 1 second coordinates"),
+        (lambda: HEXAGONS.assign(np.zeros(2), np.zeros(1)), r"2 first and 1 second coordinates"),
+        (lambda: quadrat_outlines(PlanarGrid(1), ["PLANARm1C0R0"], {"n": [1, 2]}), r"Column n has not 1 values"),
         (lambda: PlanarGrid(1, unit="m 2"), r"Invalid unit 'm 2'\. It must be letters"),
         (lambda: PlanarGrid(1).locate(np.array([np.nan]), np.zeros(1)), r"1 of 1 points have no place"),
         (
@@ -287,6 +306,32 @@ def test_outlines_hold_their_points() -> None:
         points = geopandas.GeoSeries(geopandas.points_from_xy(lon, lat, crs=4326)).to_crs(frame.crs).to_numpy()
         assert shapely.dwithin(frame.geometry.to_numpy()[quadrats.codes], points, 0.02).all()
         assert frame.geometry.union_all().area == pytest.approx(shapely.area(frame.geometry.to_numpy()).sum(), rel=1e-6)
+
+
+def test_outlines_of_glc2022_are_in_degrees() -> None:
+    """Its quadrats are counted in metres along the equator and the meridian, which are in no CRS."""
+    grid = grid_named("glc2022")
+    lon, lat = np.array([3.5, -29.99, -30.01, 179.0, -100.0]), np.array([43.6, 0.0, 10.0, 80.0, 41.0])
+    quadrats = grid.assign(lon, lat)
+    frame = quadrat_outlines(grid, quadrats.labels)
+    assert frame.crs.to_epsg() == 4326
+    assert shapely.intersects_xy(frame.geometry.to_numpy()[quadrats.codes], lon, lat).all()
+
+
+def test_sizes_may_be_numbers_of_numpy() -> None:
+    assert coarser(Grid("EPSG:3035", 5000), np.int64(4)) == Grid("EPSG:3035", 20_000)
+    assert H3Grid(np.int64(5)) == H3Grid(5)
+
+
+def test_many_polygons_agree_with_shapely_on_every_inner_point() -> None:
+    """The shapes are looked up in strips from west to east; nobody is lost between them."""
+    dice = np.random.default_rng(8)
+    seeds = shapely.MultiPoint(dice.uniform(0, 100, (60, 2)))
+    region = shapely.box(-1, -1, 101, 101)
+    shapes = [each.intersection(region) for each in shapely.voronoi_polygons(seeds, extend_to=region).geoms]
+    east, north = dice.uniform(0, 100, 3_000), dice.uniform(0, 100, 3_000)
+    inside = shapely.contains_xy(np.array(shapes)[:, None], east, north)
+    assert np.array_equal(PolygonGrid(shapes, range(60), crs=None).locate(east, north), inside.argmax(axis=0))
 
 
 def test_folds_can_be_made_of_every_grid(zones: Path) -> None:

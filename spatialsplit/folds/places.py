@@ -62,13 +62,9 @@ class Places:
     planar: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "east", np.asarray(self.east, dtype=np.float64))
-        object.__setattr__(self, "north", np.asarray(self.north, dtype=np.float64))
-        if self.east.shape != self.north.shape or self.east.ndim != 1:
-            raise DataError(
-                f"{self.east.size:,} first and {self.north.size:,} second coordinates make no places. There must be "
-                "one of each for every row. Give two arrays of one length."
-            )
+        east, north = check_pairs(self.east, self.north)
+        object.__setattr__(self, "east", east)
+        object.__setattr__(self, "north", north)
         limits = (np.inf, np.inf) if self.planar else (180.0, 90.0)
         fine = np.isfinite(self.east) & np.isfinite(self.north)
         bad = ~(fine & (np.abs(self.east) <= limits[0]) & (np.abs(self.north) <= limits[1]))
@@ -184,6 +180,28 @@ class Places:
         ends = np.full(unsure.size, east), np.full(unsure.size, north)
         inside[unsure] = geodesic_m(*ends, self.east[rows[unsure]], self.north[rows[unsure]]) <= radius_m
         return rows[inside]
+
+
+def check_pairs(first: Any, second: Any) -> tuple[Floats, Floats]:
+    """Return two coordinates of each row as arrays of numbers.
+
+    Raises
+    ------
+    DataError
+        There are not as many of one as of the other, or they are no numbers.
+
+    Examples
+    --------
+    >>> check_pairs([9, 10], [50, 51])
+    (array([ 9., 10.]), array([50., 51.]))
+    """
+    east, north = _numbers(first, "the first coordinate"), _numbers(second, "the second coordinate")
+    if east.shape != north.shape or east.ndim != 1:
+        raise DataError(
+            f"{east.size:,} first and {north.size:,} second coordinates make no places. There must be "
+            "one of each for every row. Give two arrays of one length."
+        )
+    return east, north
 
 
 def _lengths(first: Places, rows: Integers, second: Places, others: Integers) -> Floats:

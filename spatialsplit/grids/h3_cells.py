@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spatialsplit.errors import DataError, shown
+from spatialsplit.folds.assigning import whole_number
 from spatialsplit.folds.grouping import group_labels
 from spatialsplit.folds.places import Floats, Places
 from spatialsplit.quadrats import Quadrats
@@ -45,10 +46,7 @@ class H3Grid:
     resolution: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.resolution, bool) or not isinstance(self.resolution, int) or not 0 <= self.resolution <= 15:
-            raise DataError(
-                f"Invalid resolution {self.resolution!r}. It must be a whole number from 0 to 15. Correct it."
-            )
+        object.__setattr__(self, "resolution", whole_number(self.resolution, "resolution", 0, 15))
         _h3()
 
     def assign(self, lon: Floats, lat: Floats) -> Quadrats:

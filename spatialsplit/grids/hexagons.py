@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialsplit.errors import DataError, shown
+from spatialsplit.folds.places import check_pairs
 from spatialsplit.grids.numbering import numbered
 from spatialsplit.quadrats import Floats, Grid, Integers, Quadrats
 
@@ -140,7 +141,7 @@ class HexagonGrid:
         DataError
             A point cannot be projected.
         """
-        projected = self._square.project(np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64))
+        projected = self._square.project(*check_pairs(lon, lat))
         return numbered(*self.locate(*projected), self.label)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spatialsplit.errors import DataError
+from spatialsplit.folds.assigning import whole_number
 from spatialsplit.folds.patterns import column_row
 from spatialsplit.grids.planar import PlanarGrid
 from spatialsplit.quadrats import Grid
@@ -23,8 +24,7 @@ def coarser(grid: Grid | PlanarGrid, factor: int) -> Grid | PlanarGrid:
     >>> coarser(Grid("EPSG:3035", 5000), 4).size_m
     20000
     """
-    if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
-        raise DataError(f"Invalid factor {factor!r}. It must be a whole number from 1 up. Correct it.")
+    factor = whole_number(factor, "factor", 1)
     if isinstance(grid, PlanarGrid):
         return replace(grid, size=grid.size * factor)
     if not isinstance(grid, Grid):
@@ -40,6 +40,6 @@ def parent_label(grid: Grid | PlanarGrid, label: str, factor: int) -> str:
     >>> parent_label(Grid("EPSG:3035", 5000), "CRS3035RES5000mN3210000E4325000", 2)
     'CRS3035RES10000mN3210000E4320000'
     """
-    larger = coarser(grid, factor)
+    larger, factor = coarser(grid, factor), int(factor)
     column, row = column_row(grid, label)
     return larger.label(column // factor, row // factor)

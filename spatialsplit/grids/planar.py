@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spatialsplit.errors import DataError, shown
-from spatialsplit.folds.places import Floats, Integers
+from spatialsplit.folds.places import Floats, Integers, check_pairs
 from spatialsplit.grids.numbering import numbered
 from spatialsplit.quadrats import Quadrats
 
@@ -52,12 +53,13 @@ class PlanarGrid:
 
     def __post_init__(self) -> None:
         problems = []
-        if isinstance(self.size, bool) or not 0 < self.size < np.inf:
+        if not _is_number(self.size) or not 0 < self.size < np.inf:
             problems.append(f"Invalid quadrat size {self.size!r}. It must be a finite number above 0. Correct size.")
-        if len(self.origin) != 2 or not np.isfinite(self.origin).all():
+        corner = tuple(self.origin) if isinstance(self.origin, Iterable) else ()
+        if len(corner) != 2 or not all(map(_is_number, corner)) or not np.isfinite(corner).all():
             problems.append(f"Invalid origin {self.origin!r}. It must be two finite numbers. Correct origin.")
-        if not re.fullmatch(r"[A-Za-z]+", self.unit):
-            problems.append(f"Invalid unit '{shown(self.unit)}'. It must be letters, as in m or km. Correct unit.")
+        if not isinstance(self.unit, str) or not re.fullmatch(r"[A-Za-z]+", self.unit):
+            problems.append(f"Invalid unit '{shown(str(self.unit))}'. It must be letters, as in m or km. Correct unit.")
         if problems:
             raise DataError(problems)
 
@@ -112,4 +114,8 @@ class PlanarGrid:
 
     def assign(self, easting: Floats, northing: Floats) -> Quadrats:
         """Give every point its quadrat."""
-        return numbered(*self.locate(easting, northing), self.label)
+        return numbered(*self.locate(*check_pairs(easting, northing)), self.label)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

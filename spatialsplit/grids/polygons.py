@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from spatialsplit.crs import WGS84, lonlat_to_metres
+from spatialsplit.crs import WGS84, lonlat_to_metres, read_crs
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.folds.grouping import group_labels
-from spatialsplit.folds.places import Floats, Integers
+from spatialsplit.folds.places import Floats, Integers, check_pairs
 from spatialsplit.quadrats import Quadrats
 
 MOST_POINTS = 1_000_000
@@ -38,7 +38,7 @@ class PolygonGrid:
     Raises
     ------
     DataError
-        A shape is missing, empty or no polygon, or a name is missing.
+        A shape is missing, empty, invalid or no polygon, a name is missing, or the CRS is unknown.
 
     Examples
     --------
@@ -62,7 +62,17 @@ class PolygonGrid:
                 f"{first_few(bad) or 'none'}). A quadrat "
                 "must be a polygon or multipolygon with an area. Leave the others out, or give some."
             )
+        invalid = [i for i, shape in enumerate(self.shapes) if not shape.is_valid]
+        if invalid:
+            raise DataError(
+                f"{len(invalid)} of {len(self.shapes)} shapes cross or touch themselves (first: number {invalid[0]}: "
+                f"{_why_invalid(list(self.shapes)[invalid[0]])}). It must be clear what is inside. Mend them with "
+                "shapely.make_valid."
+            )
+        if self.crs is not None:
+            read_crs(self.crs)
         labels = group_labels(list(self.names), len(self.shapes), where="names")
+        object.__setattr__(self, "shapes", list(self.shapes))
         object.__setattr__(self, "names", [labels.labels[code] for code in labels.codes.tolist()])
 
     @property
@@ -87,7 +97,7 @@ class PolygonGrid:
         DataError
             A point is in several: the shapes overlap.
         """
-        east, north = np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)
+        east, north = check_pairs(lon, lat)
         if self.crs is not None:
             east, north = lonlat_to_metres(east, north, self.crs)
         found: Integers = np.full(len(east), -1, dtype=np.int64)
@@ -105,8 +115,13 @@ class PolygonGrid:
         return found
 
     def _locate_some(self, east: Floats, north: Floats, found: Integers, clashes: dict[tuple[str, str], int]) -> None:
+        order = np.argsort(east, kind="stable")
+        sorted_east = east[order]
         for number, shape in enumerate(self.shapes):
-            rows = _rows_inside(shape, east, north)
+            west, _, farthest_east, _ = shape.bounds
+            strip = slice(*np.searchsorted(sorted_east, [west, np.nextafter(farthest_east, np.inf)]))
+            rows = np.sort(order[strip])
+            rows = rows[_rows_inside(shape, east[rows], north[rows])]
             for other in np.unique(found[rows]).tolist():
                 if other >= 0 and self.names[other] != self.names[number]:
                     pair = (self.names[other], self.names[number])
@@ -125,6 +140,7 @@ class PolygonGrid:
         DataError
             A point is in no shape, or in several.
         """
+        lon, lat = check_pairs(lon, lat)
         number = self.locate(lon, lat)
         lost = np.flatnonzero(number < 0)
         if lost.size:
@@ -151,6 +167,12 @@ class PolygonGrid:
 
 def _is_area(shape: Any) -> bool:
     return getattr(shape, "geom_type", "") in ("Polygon", "MultiPolygon") and not shape.is_empty and shape.area > 0
+
+
+def _why_invalid(shape: Any) -> str:
+    import shapely
+
+    return str(shapely.is_valid_reason(shape))
 
 
 def _rows_inside(shape: Any, east: Floats, north: Floats) -> Integers:

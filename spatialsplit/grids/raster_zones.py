@@ -14,7 +14,7 @@ import numpy as np
 
 from spatialsplit.crs import lonlat_to_metres
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.folds.places import Floats, Integers
+from spatialsplit.folds.places import Floats, Integers, check_pairs
 from spatialsplit.quadrats import Quadrats
 
 PARTS = 1_000_000
@@ -68,7 +68,7 @@ class RasterGrid:
             False off the raster and on no data.
         """
         with self._open() as raster:
-            east, north = lonlat_to_metres(np.asarray(lon), np.asarray(lat), raster.crs.to_wkt())
+            east, north = lonlat_to_metres(*check_pairs(lon, lat), raster.crs.to_wkt())
             column, row, inside = _pixels(raster, east, north)
             zone = np.zeros(len(column), dtype=np.int64)
             if inside.any():
