@@ -131,7 +131,7 @@ class Split:
         )
 
     def indices(
-        self, *, test: str | None = None, train: Sequence[str] | None = None
+        self, *, test: str | None = None, train: str | Sequence[str] | None = None, buffer_m: float | None = None
     ) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Give the split as scikit-learn takes it for `cv=`: one pair (train, test) of positions in `surveys`.
 
@@ -139,12 +139,16 @@ class Split:
         ----------
         test : str, optional
             The subset to test on: `val` where there is one, else `test`.
-        train : sequence of str, optional
+        train : str or sequence of str, optional
             The subsets to train on: `train`, unless said.
+        buffer_m : float, optional
+            Training surveys within it of a test survey are set aside; metres on the WGS84 ellipsoid.
         """
+        from spatialsplit.folds.places import Places
         from spatialsplit.folds.subsets import subset_indices
 
-        return subset_indices(self.subset, test=test, train=train)
+        places = None if buffer_m is None else Places(self.surveys.lon, self.surveys.lat)
+        return subset_indices(self.subset, test=test, train=train, places=places, buffer_m=buffer_m)
 
     def in_subset(self, name: str) -> npt.NDArray[np.int64]:
         """Give the positions of the surveys of one subset."""

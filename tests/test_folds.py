@@ -601,6 +601,11 @@ FIVE = np.zeros((5, 1))
         (lambda: LeaveQuadratOut().get_n_splits(), r"It must see them\. Give X= or groups="),
         (lambda: PlaceTimeKFold(by="both").get_n_splits(), r"depends on the rows"),
         (splits(PlaceTimeKFold(2, by="time", time="yaer"), survey_table(5)), r"no column 'yaer'.*mean time='year'"),
+        (lambda: subset_indices(["train", "test"], buffer_m=5), r"needs the places of all 2 rows, and none are given"),
+        (
+            lambda: subset_indices(["train", "test"], buffer_m=5, places=Places(np.zeros(1), np.zeros(1))),
+            r"all 2 rows, and 1 are given",
+        ),
         (lambda: subset_indices(["train"]), r"No row is in the subset 'test'\. .*There are: train"),
         (lambda: subset_indices(["train", "val"], train=["val"]), r"'val' is on both sides"),
         (lambda: fold_quadrats(Occupied(["a", "b"], [1, 1]), 2, "s", fixed={"a": 7}), r"name fold 7.*\[0, 1\]"),

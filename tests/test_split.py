@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from spatialsplit.distances import geodesic_m
 from spatialsplit.draw import DrawRules, Holdout, quadrat_number, quota
 from spatialsplit.errors import DataError
 from spatialsplit.occurrences import WideColumns
@@ -208,3 +209,21 @@ def test_a_point_without_a_quadrat_stops_the_split(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="south of the equator"):
         split_of(tmp_path, ["a,1,5,-45,1"], grid=grid_named("glc2022"))
+
+
+def test_a_split_is_an_index_pair_with_a_buffer_if_asked(tmp_path: Path) -> None:
+    """Training surveys within the buffer of a tested one are on no side; the test is the same."""
+    split = split_of(tmp_path, rows_of(20))
+    lon, lat = split.surveys.lon, split.surveys.lat
+    ((train, test),) = split.indices(test="test", train=["train", "val"])
+    apart = np.array([geodesic_m(lon[test], lat[test], *np.full((2, test.size), [[lon[i]], [lat[i]]])) for i in train])
+    ((kept, tested),) = split.indices(test="test", train=["train", "val"], buffer_m=10_000)
+    assert tested.tolist() == test.tolist() == split.in_subset("test").tolist()
+    assert kept.tolist() == train[apart.min(axis=1) > 10_000].tolist()
+    assert 0 < kept.size < train.size
+    assert [each.tolist() for each in split.indices(train="train")[0]] == [
+        split.in_subset("train").tolist(),
+        split.in_subset("val").tolist(),
+    ]
+    with pytest.raises(DataError, match=r"buffer of 1e\+06 m round 'test' leaves no row to train on"):
+        split.indices(test="test", buffer_m=1_000_000)
