@@ -587,6 +587,18 @@ def test_the_command_says_the_size_and_draws_it(tmp_path: Path) -> None:
     assert (answer["n"], answer["n_without_value"]) == (1999, 1)
 
 
+def test_the_command_reads_a_decimal_comma(tmp_path: Path) -> None:
+    """In coordinates and values; without the option, the fault is one that a command can mend."""
+    table = pd.read_csv(table_on_disk(tmp_path))
+    table.to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
+    call = [str(tmp_path / "comma.csv"), "--value", "warmth"]
+    plain = CliRunner().invoke(suggest_size_command, [str(table_on_disk(tmp_path)), "--value", "warmth"])
+    assert CliRunner().invoke(suggest_size_command, [*call, "--decimal", ","]).stdout == plain.stdout
+    refused = CliRunner().invoke(suggest_size_command, call)
+    assert isinstance(refused.exception, DataError)
+    assert "drop = " not in str(refused.exception)
+
+
 def test_the_examples_of_the_page_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And the command says about the same table what the page says."""
     page = (Path(__file__).parents[1] / "docs" / "validation.md").read_text("utf-8")

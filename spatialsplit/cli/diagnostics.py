@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from spatialsplit.cli.options import PATH, reading_of, reading_options
+from spatialsplit.cli.options import PATH, decimal_option, reading_of, reading_options
 from spatialsplit.publishing import new_files
 
 
@@ -25,6 +25,7 @@ from spatialsplit.publishing import new_files
 @click.option("--plot", type=PATH, help="Gets a picture of the variograms: PNG, SVG or PDF by its ending.")
 @click.option("--json", "as_json", is_flag=True, help="Print the size and the ranges as JSON.")
 @reading_options
+@decimal_option
 def suggest_size(
     table: Path, values: tuple[str, ...], seed: str, plot: Path | None, as_json: bool, **options: Any
 ) -> None:

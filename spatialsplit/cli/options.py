@@ -86,7 +86,7 @@ def decimal_option(function: F) -> F:
         type=click.Choice([".", ","]),
         default=".",
         show_default=True,
-        help="Mark in coordinates and uncertainties.",
+        help="Mark in coordinates, and in other numbers that are read.",
     )
     return option(function)
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from spatialsplit.errors import DataError, first_few, nearest_name
+from spatialsplit.errors import DataError, TableError, first_few, nearest_name
 from spatialsplit.folds.places import Floats, Places
 from spatialsplit.occurrences import RecordReader, RecordRules
 from spatialsplit.occurrences.coordinates import parse_numbers
@@ -47,10 +49,10 @@ def read_values(source: TableInput, names: Sequence[str], rules: RecordRules) ->
         reader.tally(checked)
         lons.append(checked.places.lon)
         lats.append(checked.places.lat)
-        tables.append(np.column_stack([parse_numbers(batch.column(position))[0] for position in positions]))
-    problems = reader.problems()
+        tables.append(np.column_stack([_numbers(batch.column(position), rules) for position in positions]))
+    problems = [problem.split(", or say drop")[0].rstrip(".") + "." for problem in reader.problems()]
     if problems:
-        raise DataError(problems)
+        raise TableError(problems)
     values = np.concatenate(tables)
     whole = np.isfinite(values).all(axis=1)
     if not whole.any():
@@ -62,6 +64,12 @@ def read_values(source: TableInput, names: Sequence[str], rules: RecordRules) ->
     lon, lat = np.concatenate(lons), np.concatenate(lats)
     columns = dict(zip(dict.fromkeys(names), values[whole].T, strict=True))
     return ValueTable(Places(lon[whole], lat[whole]), columns, int(np.count_nonzero(~whole)))
+
+
+def _numbers(cells: pa.Array, rules: RecordRules) -> Floats:
+    if rules.decimal_comma and pa.types.is_string(cells.type):
+        cells = pc.replace_substring(cells, ",", ".", max_replacements=1)
+    return parse_numbers(cells)[0]
 
 
 def _position(source: TableInput, name: str) -> int:
