@@ -12,7 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spatialsplit.errors import DataError
-from spatialsplit.quadrats import DENSE_CELLS, PART_POINTS, PRESETS, EquatorGrid, Grid, grid_named
+from spatialsplit.quadrats import PRESETS, EquatorGrid, Grid, grid_named, preset_name
+from spatialsplit.quadrats.numbering import DENSE_CELLS, PART_POINTS
 from tests.real_data import data_folder, each_known_answer
 from tests.strategies import european, metres, quick
 
@@ -189,9 +190,9 @@ def test_an_unknown_preset_names_the_known_ones() -> None:
 
 def test_presets_know_their_names() -> None:
     """The manifest says which preset a grid is; the grid of glc2024 is one by CRS, size and origin."""
-    assert [grid.preset for grid in PRESETS.values()] == ["glc2022", "glc2024"]
-    assert Grid("EPSG:3035", 10_000, (5000, 5000)).preset == "glc2024"
-    assert Grid().preset is None
+    assert [preset_name(grid) for grid in PRESETS.values()] == ["glc2022", "glc2024"]
+    assert preset_name(Grid("EPSG:3035", 10_000, (5000, 5000))) == "glc2024"
+    assert preset_name(Grid()) is None
 
 
 def test_a_grid_that_is_not_equal_area_warns() -> None:
@@ -273,7 +274,7 @@ class TestTheGridOf2022:
 
     def test_south_of_the_equator_is_refused(self) -> None:
         """It has no quadrats there."""
-        with pytest.raises(DataError, match=r"1 of 2 points lie south of the equator"):
+        with pytest.raises(DataError, match=r"1 of 2 points have no quadrat .* ends at the equator"):
             EquatorGrid().assign(np.array([0.0, 0.0]), np.array([1.0, -1e-9]))
 
     @given(st.floats(-180, 180), st.floats(0, 90))
@@ -303,3 +304,17 @@ class TestTheGridOf2022:
         """Zeros in front are part of a label."""
         with pytest.raises(DataError, match="is no quadrat of this grid"):
             EquatorGrid().bounds(label)
+
+
+@pytest.mark.parametrize("grid", [Grid(), EquatorGrid()])
+@pytest.mark.parametrize(("lon", "lat"), [([10.0, 11.0], [45.0]), ([[10.0]], [[45.0]]), (10.0, 45.0)])
+def test_places_are_two_columns_of_equal_length(grid: Grid, lon: Any, lat: Any) -> None:
+    """Arrays that are no places are named by their shapes, before the projection sees them."""
+    with pytest.raises(DataError, match="Invalid lon and lat of the shapes"):
+        grid.assign(np.array(lon), np.array(lat))
+
+
+def test_a_place_that_is_not_finite_is_not_said_to_lie_in_the_south() -> None:
+    """The grid of GeoLifeCLEF 2022 has no quadrat for NaN, and names both rules."""
+    with pytest.raises(DataError, match=r"1 of 2 points have no quadrat.*finite and latitudes 0 or more"):
+        EquatorGrid().assign(np.array([3.0, np.nan]), np.array([43.0, np.nan]))

@@ -207,7 +207,7 @@ def test_a_point_without_a_quadrat_stops_the_split(tmp_path: Path) -> None:
     """The grid of 2022 has none south of the equator."""
     from spatialsplit.quadrats import grid_named
 
-    with pytest.raises(DataError, match="south of the equator"):
+    with pytest.raises(DataError, match="ends at the equator"):
         split_of(tmp_path, ["a,1,5,-45,1"], grid=grid_named("glc2022"))
 
 

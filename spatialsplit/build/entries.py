@@ -12,6 +12,7 @@ import numpy as np
 
 from spatialsplit.build.inputs import OpenInputs
 from spatialsplit.build.steps import Step
+from spatialsplit.quadrats import preset_name
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 
@@ -40,7 +41,7 @@ def grid_entry(split: Split) -> dict[str, Any]:
     grid, table = split.rules.grid, split.quadrats
     occupied = int(np.count_nonzero(table.n_surveys > table.n_empty))
     return {
-        "preset": grid.preset,
+        "preset": preset_name(grid),
         "crs": grid.crs,
         "size_m": grid.size_m,
         "origin": list(grid.origin),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from spatialsplit.columns import COLUMNS
 from spatialsplit.layouts import ABOUT
+from spatialsplit.quadrats import preset_name
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 from spatialsplit.tables import Written
@@ -71,7 +72,8 @@ def _columns(file: Written) -> list[str]:
 
 def _how_split(recipe: Recipe, split: Split, n_test: int, with_po: bool) -> str:
     grid = split.rules.grid
-    unit = "" if grid.preset is None else f" (the grid `{grid.preset}`)"
+    preset = preset_name(grid)
+    unit = "" if preset is None else f" (the grid `{preset}`)"
     drawn = "; ".join(
         f"{holdout.drawn} of {holdout.free} quadrats for {holdout.name} ({holdout.surveys_drawn:,} of "
         f"{holdout.surveys_free:,} surveys)"

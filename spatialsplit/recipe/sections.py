@@ -18,7 +18,7 @@ from spatialsplit.draw import DrawRules, Holdout, commitment
 from spatialsplit.errors import RecipeError
 from spatialsplit.layouts import FLOAT_SPECIES
 from spatialsplit.occurrences import DateRules
-from spatialsplit.quadrats import Grid, grid_named
+from spatialsplit.quadrats import Grid, grid_named, preset_name
 from spatialsplit.recipe.cleaning import CleanSection
 from spatialsplit.surveys import SurveyRules
 from spatialsplit.tables import Dialect
@@ -347,7 +347,12 @@ class Recipe(_Section):
             if content[section].get(key) is not None:
                 content[section][key] = _without_machine(content[section][key])
         grid = self.grid()
-        content["quadrats"] = {"grid": grid.preset, "crs": grid.crs, "size_m": grid.size_m, "origin": list(grid.origin)}
+        content["quadrats"] = {
+            "grid": preset_name(grid),
+            "crs": grid.crs,
+            "size_m": grid.size_m,
+            "origin": list(grid.origin),
+        }
         return content
 
     def sha256(self) -> str:

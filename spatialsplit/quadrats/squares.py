@@ -1,34 +1,19 @@
-"""Point → quadrat → label → bounds: plain arithmetic in a fixed grid.
-
-A quadrat is a half-open cell `[west, east) × [south, north)` counted from an explicit origin in an explicit CRS, so the
-quadrat of a point depends on the point and the grid alone: not on the other points, not on their order. Which quadrats
-are drawn stands in `draw`.
-"""
+"""Square quadrats of one size in one projected CRS: point → quadrat → label → bounds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-import pyproj
 
 from spatialsplit.crs import FARTHEST_M, count_outside_area_of_use, is_equal_area, lonlat_to_metres, read_crs
 from spatialsplit.engine import map_in_order
 from spatialsplit.errors import DataError, shown
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Steps = npt.NDArray[np.int32]
-
-PART_POINTS = 1 << 17
-"""Points that are looked at together."""
-
-DENSE_CELLS = 1 << 25
-"""Up to so many cells between the outermost quadrats, a table numbers them; beyond it, sorting does."""
+from spatialsplit.quadrats.numbering import Floats, Integers, Quadrats, number_quadrats, parts_of, steps_in_place
 
 LARGEST_M = 100_000_000
 """A larger quadrat, or a farther origin, is a slip of the hand: the earth's girth is 40,075,017 m."""
@@ -70,14 +55,9 @@ class Grid:
     origin: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        problems = [*_size_problems(self.size_m, self.origin), *_crs_problems(self.crs)]
+        problems = [*size_problems(self.size_m, self.origin), *_crs_problems(self.crs)]
         if problems:
             raise DataError(problems)
-
-    @property
-    def preset(self) -> str | None:
-        """Name of the preset that this grid is, for the manifest."""
-        return next((name for name, grid in PRESETS.items() if grid == self), None)
 
     def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
         """Give easting and northing in metres of points in WGS84 degrees, infinite where there are none."""
@@ -107,7 +87,7 @@ class Grid:
         placed = np.abs(metres) <= FARTHEST_M  # false for NaN
         if not placed.all():
             raise DataError(self._no_place(int(np.count_nonzero(~placed)), metres.size))
-        return _steps_in_place(metres, origin, self.size_m).astype(np.int64)
+        return steps_in_place(metres, origin, self.size_m).astype(np.int64)
 
     def placed(self, easting: Floats, northing: Floats) -> npt.NDArray[np.bool_]:
         """Tell which points in metres have a place in the grid: false for what could not be projected.
@@ -196,11 +176,16 @@ class Grid:
         Raises
         ------
         DataError
-            A point cannot be projected.
+            A point cannot be projected, or there are not as many longitudes as latitudes.
         """
         lon, lat = np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)
+        if lon.ndim != 1 or lon.shape != lat.shape:
+            raise DataError(
+                f"Invalid lon and lat of the shapes {lon.shape} and {lat.shape}. They must be two columns of equal "
+                "length. Correct them."
+            )
         column, row = np.empty(len(lon), dtype=np.int32), np.empty(len(lon), dtype=np.int32)
-        parts = _parts(len(lon))
+        parts = parts_of(len(lon))
         lowest, highest = np.empty((len(parts), 2)), np.empty((len(parts), 2))
 
         def place(number: int) -> int:
@@ -210,7 +195,7 @@ class Grid:
             highest[number] = [along.max() for along in metres]
             if not self.placed(lowest[number], highest[number]).all():
                 return int(np.count_nonzero(~self.placed(*metres)))
-            column[part], row[part] = map(_steps_in_place, metres, self.origin, [self.size_m] * 2)
+            column[part], row[part] = map(steps_in_place, metres, self.origin, [self.size_m] * 2)
             return 0
 
         n_lost = sum(map_in_order(place, range(len(parts)), threads if len(parts) > 1 else 1))
@@ -219,7 +204,7 @@ class Grid:
         if not parts:
             return Quadrats(np.zeros(0, dtype=np.int32), [])
         first, last = self.locate(*lowest.min(axis=0)), self.locate(*highest.max(axis=0))
-        return _encode(column, row, first, last, self, threads)
+        return number_quadrats(column, row, first, last, self.labels, threads)
 
     def count_outside(self, lon: Floats, lat: Floats) -> int:
         """Count the points outside the area of use of the grid's CRS."""
@@ -241,193 +226,14 @@ class Grid:
         return lines
 
 
-@dataclass(frozen=True)
-class EquatorGrid(Grid):
-    """The grid of GeoLifeCLEF 2020 to 2022: 5 km along the equator and along the meridian.
-
-    Easting is the length along the WGS84 equator from longitude −30, northing the length of the meridian from latitude
-    0; what is west of the origin wraps round the equator. A quadrat is 5 km wide at the equator only: 3.8 km at 41° N,
-    3.2 km at 51° N. Source: the organizers' `_old/spatial_split` in github.com/plantnet/GeoLifeCLEF.
-
-    Examples
-    --------
-    >>> EquatorGrid().assign(np.array([3.5]), np.array([43.6])).labels
-    ['e0745n0965']
-    """
-
-    crs: str = "EPSG:4326"
-
-    def __post_init__(self) -> None:
-        problems = _size_problems(self.size_m, self.origin)
-        if problems:
-            raise DataError(problems)
-
-    def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
-        """Give the lengths along the equator and the meridian, in metres: infinite south of the equator.
-
-        Examples
-        --------
-        >>> easting, northing = EquatorGrid().project(np.array([-29.0, 3.0]), np.array([1.0, -1.0]))
-        >>> easting.round(1).tolist(), northing.round(1).tolist()
-        ([111319.5, 3673543.2], [110574.4, inf])
-        """
-        geod = pyproj.Geod(ellps="WGS84")
-        easting = geod.a * np.radians(np.mod(np.asarray(lon) + 30.0, 360.0))
-        zeros = np.zeros(len(lat))
-        northing = np.asarray(geod.inv(zeros, zeros, zeros, lat)[2], dtype=np.float64)
-        return easting, np.where(np.asarray(lat) < 0, np.inf, northing)
-
-    def _no_place(self, n_lost: int, n: int) -> str:
-        return (
-            f"{n_lost:,} of {n:,} points lie south of the equator, where the grid glc2022 has no quadrats. Latitudes "
-            "must be 0 or more. Choose a grid by CRS, such as EPSG:6933, or leave them out."
-        )
-
-    def label(self, column: int, row: int) -> str:
-        """Name one quadrat by its column and row, as the organizers did."""
-        return f"e{int(column):04d}n{int(row):04d}"
-
-    def labels(self, columns: Integers, rows: Integers) -> list[str]:
-        """Name many quadrats, pair by pair."""
-        return [self.label(column, row) for column, row in zip(columns.tolist(), rows.tolist(), strict=True)]
-
-    def bounds(self, label: str) -> tuple[int, int, int, int]:
-        """Give (west, south, east, north) of a quadrat in metres along equator and meridian."""
-        match = re.fullmatch(r"e(-?\d{3,9})n(-?\d{3,9})", label)
-        if not match or label != self.label(int(match[1]), int(match[2])):
-            raise DataError(self._no_label(label))
-        west = self.origin[0] + int(match[1]) * self.size_m
-        south = self.origin[1] + int(match[2]) * self.size_m
-        return west, south, west + self.size_m, south + self.size_m
-
-    def count_outside(self, lon: Floats, lat: Floats) -> int:
-        """Count none: the grid covers all points that it takes."""
-        return 0
-
-    def warnings(self, n_outside: int, n: int) -> list[str]:
-        """Say that these quadrats are not square on the ground."""
-        return [
-            "The grid glc2022 is 5 km wide at the equator only (3.2 km at 51° N). EPSG:3035 and EPSG:6933 are "
-            "equal-area."
-        ]
-
-
-@dataclass(frozen=True)
-class Quadrats:
-    """The quadrat of each point: an integer code a point and a label a code.
-
-    Attributes
-    ----------
-    codes : array of int, shape (n,)
-        Position in `labels` of each point's quadrat.
-    labels : list of str
-        The occupied quadrats, south to north within west to east.
-    """
-
-    codes: npt.NDArray[np.int32]
-    labels: list[str]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def of_each_point(self) -> list[str]:
-        """Give the label of every point, in order."""
-        return [self.labels[code] for code in self.codes.tolist()]
-
-
-def grid_named(name: str) -> Grid:
-    """Give a preset grid.
-
-    Raises
-    ------
-    DataError
-        There is none of that name.
-    """
-    if name not in PRESETS:
-        raise DataError(f"Unknown grid '{name}'. Known: {', '.join(PRESETS)}. Or give crs, size_m and origin.")
-    return PRESETS[name]
-
-
-def _steps_in_place(metres: Floats, origin: int, size_m: int) -> Floats:
-    """Turn metres into whole steps of the grid from its origin, in the same array.
-
-    The quotient is exact enough: centimetres are whole numbers below 2**53, so that a quotient that is not whole lies
-    farther from the next whole number than its rounding goes.
-    """
-    metres *= 100
-    np.rint(metres, out=metres)
-    metres -= origin * 100
-    metres /= size_m * 100
-    return np.floor(metres, out=metres)
-
-
-def _parts(n: int) -> list[slice]:
-    """Give parts of n points, small enough for a processor's cache."""
-    return [slice(start, start + PART_POINTS) for start in range(0, n, PART_POINTS)]
-
-
-def _in_parts(work: Callable[[slice], None], n: int, threads: int | None) -> None:
-    """Do some work part by part, in threads where there are several parts."""
-    parts = _parts(n)
-    for _ in map_in_order(work, parts, threads if len(parts) > 1 else 1):
-        pass
-
-
-def _encode(
-    column: Steps,
-    row: Steps,
-    first: tuple[Integers, Integers],
-    last: tuple[Integers, Integers],
-    grid: Grid,
-    threads: int | None,
-) -> Quadrats:
-    """Give a number to each quadrat that occurs, by column and row, and code each point; the arrays are used up."""
-    (first_column, first_row), (last_column, last_row) = map(int, first), map(int, last)
-    n_rows = last_row - first_row + 1
-    n_cells = (last_column - first_column + 1) * n_rows
-    if n_cells <= DENSE_CELLS:
-        column -= np.int32(first_column)
-        row -= np.int32(first_row)
-        occupied, codes = _number_cells(column, row, n_rows, n_cells, threads)
-    else:
-        cells = (column.astype(np.int64) - first_column) * n_rows + (row.astype(np.int64) - first_row)
-        occupied, inverse = np.unique(cells, return_inverse=True)
-        codes = inverse.astype(np.int32)
-    columns, rows = np.divmod(occupied, n_rows)
-    return Quadrats(codes, grid.labels(columns + first_column, rows + first_row))
-
-
-def _number_cells(column: Steps, row: Steps, n_rows: int, n_cells: int, threads: int | None) -> tuple[Integers, Steps]:
-    """Give the cells that occur and the number of each point's cell among them, by a table of all cells.
-
-    Both arrays are used up: one holds the cells in the end, the other the numbers.
-    """
-    present = np.zeros(n_cells, dtype=bool)
-
-    def mark(part: slice) -> None:
-        column[part] *= np.int32(n_rows)
-        column[part] += row[part]
-        present[column[part]] = True
-
-    _in_parts(mark, len(column), threads)
-    occupied = np.flatnonzero(present)
-    number = np.zeros(n_cells, dtype=np.int32)
-    number[occupied] = np.arange(occupied.size, dtype=np.int32)
-
-    def code(part: slice) -> None:
-        row[part] = number[column[part]]
-
-    _in_parts(code, len(column), threads)
-    return occupied, row
-
-
 @cache
 def _epsg(crs: str) -> int | None:
     code: int | None = read_crs(crs).to_epsg()
     return code
 
 
-def _size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
+def size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
+    """Say what is wrong with a size and an origin, a line each."""
     problems = []
     if not _is_whole(size_m, lowest=1):
         problems.append(
@@ -458,7 +264,3 @@ def _crs_problems(code: str) -> list[str]:
             f"The grid's CRS '{shown(crs.name)}' has no EPSG code, which a quadrat's label needs. Choose one that has."
         ]
     return []
-
-
-PRESETS: dict[str, Grid] = {"glc2022": EquatorGrid(), "glc2024": Grid("EPSG:3035", 10_000, (5000, 5000))}
-"""Grids that competitions have used, by name."""
