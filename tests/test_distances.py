@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spatialsplit import distances
 from spatialsplit.crs import lonlat_to_metres, to_lonlat
 from spatialsplit.distances import TIE_M, Sites, check_radius, earth_centred, geodesic_m
 from spatialsplit.errors import DataError
@@ -90,7 +89,7 @@ def test_many_records_and_clustered_sites_agree_with_every_geodesic() -> None:
 
 def test_of_equally_near_sites_the_first_is_named_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """On rounded coordinates ties are the rule; they are decided in parts, and the parts do not show."""
-    monkeypatch.setattr(distances, "TIED_PAIRS", 7)
+    monkeypatch.setattr("spatialsplit.distances.sites.TIED_PAIRS", 7)
     generator = np.random.default_rng(5)
     sites = np.round(generator.uniform(-0.05, 0.05, (120, 2)), 2)
     records = np.round(generator.uniform(-0.05, 0.05, (400, 2)) * 200) / 200
