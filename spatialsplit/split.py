@@ -13,13 +13,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.balance import BestDraw, Labels, draw_best
 from spatialsplit.draw import (
+    BestDraw,
     Draw,
     DrawRules,
+    Labels,
     Occupied,
     check_fixed,
     commonest,
+    draw_best,
     draw_quadrats,
     quadrat_number,
     quota,

@@ -14,17 +14,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spatialsplit.balance import Labels, draw_best, imbalance
 from spatialsplit.draw import (
     Draw,
     DrawRules,
     Holdout,
+    Labels,
     Occupied,
     check_fixed,
     check_word,
     commitment,
     commonest,
+    draw_best,
     draw_quadrats,
+    imbalance,
     largest_remainder,
     quadrat_number,
     quota,

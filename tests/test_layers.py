@@ -16,7 +16,6 @@ FLOORS: dict[int, set[str]] = {
     0: {"errors"},
     1: {"columns", "crs", "engine", "layouts", "publishing", "tables"},
     2: {
-        "balance",
         "cluster",
         "distances",
         "draw",
@@ -38,7 +37,6 @@ FLOORS: dict[int, set[str]] = {
 """Each module or folder of the package stands on one floor; higher ones may import lower ones."""
 
 SAME_FLOOR: dict[str, set[str]] = {
-    "balance": {"draw"},
     "tables": {"crs"},
     "occurrences": {"distances"},
     "surveys": {"occurrences"},
@@ -50,7 +48,7 @@ SAME_FLOOR: dict[str, set[str]] = {
 """What a module may import on its own floor."""
 
 FORBIDDEN: dict[str, set[str]] = {
-    "audit": {"quadrats", "draw", "distances", "crs", "po_filter", "surveys", "split", "balance"},
+    "audit": {"quadrats", "draw", "distances", "crs", "po_filter", "surveys", "split"},
 }
 """What a module may not import though it lies lower: the audit judges the build by other means than the build's own."""
 
@@ -111,7 +109,7 @@ def test_every_module_stands_on_a_floor() -> None:
     [
         ("crs.py", "from spatialsplit.quadrats import Grid", "crs.py:1 imports spatialsplit.quadrats"),
         ("audit/facts.py", "def f():\n    from spatialsplit import draw", "facts.py:2 imports spatialsplit.draw"),
-        ("draw.py", "import spatialsplit.balance", "draw.py:1 imports spatialsplit.balance"),
+        ("draw.py", "import spatialsplit.split", "draw.py:1 imports spatialsplit.split"),
         ("split.py", "from spatialsplit.nowhere import x", "which stands on no floor"),
     ],
 )
@@ -122,7 +120,7 @@ def test_an_import_that_runs_up_is_named(home: str, text: str, said: str, tmp_pa
     assert said in complaints(tmp_path)[0]
 
 
-@pytest.mark.parametrize("module", ["quadrats", "draw", "distances", "balance"])
+@pytest.mark.parametrize("module", ["quadrats", "draw", "distances"])
 def test_arithmetic_knows_no_table_and_no_path(module: str) -> None:
     """The arithmetic modules import neither pandas, pyarrow nor pathlib."""
     files = [*PACKAGE.glob(f"{module}.py"), *PACKAGE.glob(f"{module}/*.py")]

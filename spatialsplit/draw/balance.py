@@ -1,7 +1,7 @@
 """The best balanced of several draws.
 
 Each attempt is an ordinary draw with a seed of its own; what is balanced are the shares of surveys and the frequencies
-of species. One draw stands in `draw`.
+of species. One draw stands in `drawing`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.draw import Draw, DrawRules, Occupied, draw_quadrats
+from spatialsplit.draw.drawing import Draw, Occupied, draw_quadrats
+from spatialsplit.draw.rules import DrawRules
 from spatialsplit.errors import DataError
 
 
