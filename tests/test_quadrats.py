@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spatialsplit.errors import DataError
-from spatialsplit.quadrats import PRESETS, EquatorGrid, Grid, grid_named, preset_name
+from spatialsplit.quadrats import PRESETS, EquatorGrid, Grid, grid_named
 from spatialsplit.quadrats.numbering import DENSE_CELLS, PART_POINTS
 from tests.real_data import data_folder, each_known_answer
 from tests.strategies import european, metres, quick
@@ -190,9 +190,9 @@ def test_an_unknown_preset_names_the_known_ones() -> None:
 
 def test_presets_know_their_names() -> None:
     """The manifest says which preset a grid is; the grid of glc2024 is one by CRS, size and origin."""
-    assert [preset_name(grid) for grid in PRESETS.values()] == ["glc2022", "glc2024"]
-    assert preset_name(Grid("EPSG:3035", 10_000, (5000, 5000))) == "glc2024"
-    assert preset_name(Grid()) is None
+    assert [grid.preset for grid in PRESETS.values()] == ["glc2022", "glc2024"]
+    assert Grid("EPSG:3035", 10_000, (5000, 5000)).preset == "glc2024"
+    assert Grid().preset is None
 
 
 def test_a_grid_that_is_not_equal_area_warns() -> None:

@@ -8,7 +8,7 @@ the grid nearly everybody wants, `equator` that of GeoLifeCLEF 2020 to 2022, `pr
 
 from spatialsplit.quadrats.equator import EquatorGrid
 from spatialsplit.quadrats.numbering import Floats, Integers, Quadrats
-from spatialsplit.quadrats.presets import PRESETS, grid_named, preset_name
+from spatialsplit.quadrats.presets import PRESETS, grid_named
 from spatialsplit.quadrats.squares import Grid
 
-__all__ = ["PRESETS", "EquatorGrid", "Floats", "Grid", "Integers", "Quadrats", "grid_named", "preset_name"]
+__all__ = ["PRESETS", "EquatorGrid", "Floats", "Grid", "Integers", "Quadrats", "grid_named"]

@@ -20,14 +20,3 @@ def grid_named(name: str) -> Grid:
     if name not in PRESETS:
         raise DataError(f"Unknown grid '{name}'. Known: {', '.join(PRESETS)}. Or give crs, size_m and origin.")
     return PRESETS[name]
-
-
-def preset_name(grid: Grid) -> str | None:
-    """Give the name of the preset that a grid is, for the manifest; none for any other grid.
-
-    Examples
-    --------
-    >>> preset_name(Grid("EPSG:3035", 10_000, (5000, 5000))), preset_name(Grid())
-    ('glc2024', None)
-    """
-    return next((name for name, preset in PRESETS.items() if preset == grid), None)

@@ -59,6 +59,13 @@ class Grid:
         if problems:
             raise DataError(problems)
 
+    @property
+    def preset(self) -> str | None:
+        """Name of the preset that this grid is, for the manifest."""
+        from spatialsplit.quadrats.presets import PRESETS  # which are grids themselves
+
+        return next((name for name, grid in PRESETS.items() if grid == self), None)
+
     def project(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
         """Give easting and northing in metres of points in WGS84 degrees, infinite where there are none."""
         return lonlat_to_metres(lon, lat, self.crs)
