@@ -65,6 +65,8 @@ class SplitRules:
         Survey attribute over whose values the draw is balanced.
     attempts : int, optional
         Of so many draws the best balanced one is kept; see `draw_best`.
+    rare_quadrats : int, optional
+        Attempts are also compared by the share of the species that lie in at most so many quadrats.
     assignment : Assignment, optional
     """
 
@@ -74,6 +76,7 @@ class SplitRules:
     strata: str | None = None
     attempts: int | None = None
     assignment: Assignment | None = None
+    rare_quadrats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,8 @@ def _draw(surveys: Surveys, quadrats: Quadrats, occupied: Occupied, rules: Split
     if assignment is not None:
         check_fixed(assignment.subsets, rules.draw, assignment.where)
     if rules.attempts is not None:
-        best = draw_best(occupied, rules.draw, rules.seed, rules.attempts, _labels(surveys, quadrats, occupied))
+        labels = _labels(surveys, quadrats, occupied)
+        best = draw_best(occupied, rules.draw, rules.seed, rules.attempts, labels, rare_quadrats=rules.rare_quadrats)
         return best.draw, best
     fixed = dict(assignment.subsets) if assignment else {}
     if assignment is not None and assignment.complete:
@@ -239,7 +243,8 @@ def _draw(surveys: Surveys, quadrats: Quadrats, occupied: Occupied, rules: Split
                 f"{assignment.where} gives no occupied quadrat to the holdout '{missing[0]}'. Every holdout needs at "
                 "least one. Check that its labels are of this grid."
             )
-    return draw_quadrats(occupied, rules.draw, rules.seed, fixed=fixed), None
+    known = _labels(surveys, quadrats, occupied) if rules.draw.min_train_quadrats else None
+    return draw_quadrats(occupied, rules.draw, rules.seed, fixed=fixed, labels=known), None
 
 
 def _labels(surveys: Surveys, quadrats: Quadrats, occupied: Occupied) -> Labels:

@@ -358,3 +358,144 @@ class TestTheBestOfSeveralDraws:
         """One is the least."""
         with pytest.raises(DataError, match=r"Invalid attempts 0\. It must be 1 or more"):
             self.best(0)
+
+
+@st.composite
+def floras(draw: Any) -> tuple[dict[str, int], list[set[str]]]:
+    """Quadrats with survey counts, and the species of each."""
+    counts = draw(occupied)
+    species = [draw(st.sets(st.sampled_from("ABCDEFG"), min_size=1, max_size=4)) for _ in counts]
+    return counts, species
+
+
+def labels_of(species: list[set[str]]) -> Labels:
+    """Give each (quadrat, species) as a label, common ones several times."""
+    pairs = [(i, ord(name) - 65) for i, held in enumerate(species) for name in sorted(held) for _ in range(1 + i % 3)]
+    return Labels(np.array([i for i, _ in pairs]), np.array([code for _, code in pairs]))
+
+
+def walked(order: list[str], species: dict[str, set[str]], least: int, k: int, left: dict[str, int]) -> list[str]:
+    """Take k quadrats in an order, each only if all its species keep enough; `left` is counted down."""
+    taken: list[str] = []
+    for label in order:
+        if len(taken) < k and all(left[name] > least for name in species[label]):
+            taken.append(label)
+            for name in species[label]:
+                left[name] -= 1
+    return taken
+
+
+class TestSpeciesKeepQuadratsInTrain:
+    """With `min_train_quadrats` no holdout takes what a species needs to be learnt."""
+
+    @given(floras(), words, st.floats(0.05, 0.6), st.floats(0.05, 0.4), st.integers(1, 3))
+    @quick
+    def test_each_species_keeps_so_many_or_all(
+        self, flora: tuple[dict[str, int], list[set[str]]], seed: str, first: float, second: float, least: int
+    ) -> None:
+        """The draw is the walk in the order of numbers that passes over what cannot go; the quota is the same."""
+        counts, held = flora
+        species = dict(zip(counts, held, strict=True))
+        rules = DrawRules([Holdout("test", first), Holdout("val", second)], min_train_quadrats=least)
+        left = {name: sum(name in each for each in held) for name in set().union(*held)}
+        free, expected = list(counts), {}
+        for holdout in rules.holdouts:
+            order = sorted(free, key=lambda label: (number(seed, holdout.name, label), label))
+            k = math.floor(holdout.share * len(free) + 0.5)
+            took = walked(order, species, least, k, left)
+            if len(took) < k or not k:
+                with pytest.raises(DataError, match=r"cannot be filled|is empty"):
+                    draw_quadrats(Occupied(list(counts), list(counts.values())), rules, seed, labels=labels_of(held))
+                return
+            expected |= dict.fromkeys(took, holdout.name)
+            free = [label for label in free if label not in expected]
+        result = draw_quadrats(Occupied(list(counts), list(counts.values())), rules, seed, labels=labels_of(held))
+        assert result.subsets == {label: expected.get(label, "train") for label in counts}
+        for name in left:
+            n_all = sum(name in each for each in held)
+            n_train = sum(name in species[label] for label, subset in result.subsets.items() if subset == "train")
+            assert n_train >= min(least, n_all)
+
+    @given(floras(), words, st.floats(0.05, 0.9))
+    @quick
+    def test_without_the_promise_nothing_changes(
+        self, flora: tuple[dict[str, int], list[set[str]]], seed: str, share: float
+    ) -> None:
+        """Where no quadrat is passed over the draw is the ordinary one, by quadrats, surveys and strata."""
+        counts, _ = flora
+        strata = ["odd" if i % 2 else "even" for i in range(len(counts))]
+        whole = Occupied(list(counts), list(counts.values()), strata)
+        nobody_rare = Labels(np.arange(0), np.arange(0))
+        for share_of in ("quadrats", "surveys"):
+            plain = DrawRules([Holdout("test", share)], share_of=share_of)
+            kept = DrawRules([Holdout("test", share)], share_of=share_of, min_train_quadrats=1)
+            try:
+                expected = draw_quadrats(whole, plain, seed)
+            except DataError:
+                continue
+            assert draw_quadrats(whole, kept, seed, labels=nobody_rare) == expected
+
+    def test_strata_and_surveys_keep_the_promise_too(self) -> None:
+        """A species of two quadrats in two strata is not lost to both strata's quotas."""
+        names = [f"q{i:02d}" for i in range(40)]
+        strata = ["odd" if i % 2 else "even" for i in range(40)]
+        labels = Labels(np.arange(40), np.arange(40) // 2)  # each species in one odd and one even quadrat
+        for share_of in ("quadrats", "surveys"):
+            rules = DrawRules([Holdout("test", 0.5)], share_of=share_of, min_train_quadrats=1)
+            result = draw_quadrats(Occupied(names, [1] * 40, strata), rules, "s", labels=labels)
+            train = {i // 2 for i, name in enumerate(names) if result.subsets[name] == "train"}
+            assert train == set(range(20))
+            assert result.holdouts[0].drawn == 20
+            assert result.holdouts[0].passed_over > 0
+
+    def test_what_an_earlier_release_took_is_gone(self) -> None:
+        """A fixed test quadrat counts as gone: the species' other quadrat cannot go as well."""
+        labels = Labels(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+        rules = DrawRules([Holdout("test", 0.34)], min_train_quadrats=1)
+        for seed in "abcdefgh":
+            result = draw_quadrats(Occupied(list("wxyz"), [1] * 4), rules, seed, fixed={"w": "test"}, labels=labels)
+            assert result.subsets["x"] == "train"
+
+    def test_too_few_that_can_go_is_an_error_with_the_counts(self) -> None:
+        """The quota is never quietly left unfilled."""
+        labels = Labels(np.arange(4), np.arange(4))
+        with pytest.raises(DataError, match=r"of 4 free quadrats only 0 can go while every species keeps 1 in train"):
+            draw_quadrats(
+                Occupied(list("wxyz"), [1] * 4),
+                DrawRules([Holdout("test", 0.5)], min_train_quadrats=1),
+                "s",
+                labels=labels,
+            )
+
+    def test_a_promise_without_species_is_refused(self) -> None:
+        """Nothing is promised that cannot be seen; a threshold cannot promise."""
+        with pytest.raises(DataError, match="needs to know which species"):
+            draw_quadrats(Occupied(list("ab"), [1, 1]), DrawRules([Holdout("test", 0.5)], min_train_quadrats=1), "s")
+        with pytest.raises(DataError, match="cannot keep min_train_quadrats"):
+            DrawRules([Holdout("test", 0.5)], method="threshold", min_train_quadrats=1)
+        with pytest.raises(DataError, match="Invalid min_train_quadrats -1"):
+            DrawRules([Holdout("test", 0.5)], min_train_quadrats=-1)
+
+
+def test_rare_species_have_a_say_of_their_own_in_the_objective() -> None:
+    """Among many attempts, the one that is kept has nearly its share of rare occurrences."""
+    generator = np.random.default_rng(3)
+    n = 400
+    common = np.repeat(np.arange(n), 30)
+    rare_quadrat = np.concatenate([generator.choice(n, 4, replace=False) for _ in range(60)])
+    labels = Labels(
+        np.concatenate([common, rare_quadrat]),
+        np.concatenate([generator.integers(0, 30, len(common)), 30 + np.repeat(np.arange(60), 4)]),
+    )
+    whole = Occupied([f"q{i}" for i in range(n)], [1] * n)
+    rules = DrawRules([Holdout("test", 0.1), Holdout("val", 0.1)])
+
+    def shares(result: Draw) -> list[float]:
+        subset = np.array([result.subsets[f"q{i}"] for i in range(n)])[rare_quadrat]
+        return [float((subset == "test").mean()), float((subset == "val").sum() / (subset != "test").sum())]
+
+    best = draw_best(whole, rules, "s", 60, labels, rare_quadrats=4)
+    assert shares(best.draw) == pytest.approx([0.1, 0.1], abs=0.02)
+    plain = imbalance(best.draw, whole, labels)
+    terms = [abs(share - 0.1) / 0.1 for share in shares(best.draw)]
+    assert best.objectives[best.attempt - 1] == pytest.approx(plain + sum(terms))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,6 +43,7 @@ def drawn(
     method: str,
     share_of: str,
     strata: bool,
+    stock: Stock | None = None,
 ) -> set[str]:
     """Name the quadrats that a holdout takes from the free ones.
 
@@ -60,6 +61,8 @@ def drawn(
         `quadrats` or `surveys`.
     strata : bool
         Whether the quota is divided among strata.
+    stock : Stock, optional
+        What the species must keep; it counts what is taken.
 
     Examples
     --------
@@ -74,22 +77,27 @@ def drawn(
         limit = Fraction(share) * 2**64
         return {quadrat.label for quadrat in free if numbers[quadrat.label] < limit}
     ordered = sorted(free, key=lambda quadrat: (numbers[quadrat.label], quadrat.label))
-    if not strata:
-        parts = [ordered[: _length(ordered, share, share_of)]]
-    elif share_of == "surveys":
-        parts = [part[: _length(part, share, share_of)] for part in _by_stratum(ordered).values()]
+    parts = _by_stratum(ordered) if strata else {"": ordered}
+    if share_of == "surveys":
+        wanted = {name: Fraction(share) * sum(quadrat.n_surveys for quadrat in part) for name, part in parts.items()}
     else:
-        parts = _by_quota(ordered, math.floor(share * len(ordered) + 0.5))
-    return {quadrat.label for part in parts for quadrat in part}
+        quota = math.floor(share * len(ordered) + 0.5)
+        wanted = dict(_quotas({name: len(part) for name, part in parts.items()}, quota))
+    taken: set[str] = set()
+    for name in sorted(parts):
+        spared = parts[name] if stock is None else stock.spared(parts[name])
+        weights = [quadrat.n_surveys if share_of == "surveys" else 1 for quadrat in spared]
+        part = {quadrat.label for quadrat in spared[: _nearest_length(weights, wanted[name])]}
+        if stock is not None:
+            stock.take(part)
+        taken |= part
+    return taken
 
 
-def _length(ordered: Sequence[Quadrat], share: float, share_of: str) -> int:
-    if share_of == "quadrats":
-        return math.floor(share * len(ordered) + 0.5)
+def _nearest_length(weights: Sequence[int], wanted: Fraction) -> int:
     sums = [0]
-    for quadrat in ordered:
-        sums.append(sums[-1] + quadrat.n_surveys)
-    wanted = Fraction(share) * sums[-1]
+    for weight in weights:
+        sums.append(sums[-1] + weight)
     return min(range(len(sums)), key=lambda length: (abs(sums[length] - wanted), length))
 
 
@@ -100,12 +108,48 @@ def _by_stratum(ordered: Sequence[Quadrat]) -> dict[str, list[Quadrat]]:
     return strata
 
 
-def _by_quota(ordered: Sequence[Quadrat], quota: int) -> list[list[Quadrat]]:
+def _quotas(sizes: Mapping[str, int], quota: int) -> dict[str, Fraction]:
     """Divide a quota among the strata by largest remainder; a tie goes by code-point order."""
-    strata = _by_stratum(ordered)
-    exact = {name: Fraction(quota * len(part), len(ordered)) for name, part in strata.items()}
+    exact = {name: Fraction(quota * size, sum(sizes.values())) for name, size in sizes.items()}
     parts = {name: math.floor(value) for name, value in exact.items()}
     left = quota - sum(parts.values())
-    for name in sorted(strata, key=lambda name: (parts[name] - exact[name], name))[:left]:
+    for name in sorted(sizes, key=lambda name: (parts[name] - exact[name], name))[:left]:
         parts[name] += 1
-    return [strata[name][: parts[name]] for name in sorted(strata)]
+    return {name: Fraction(part) for name, part in parts.items()}
+
+
+class Stock:
+    """The quadrats that each species has left in the remainder, and the least it must keep.
+
+    Examples
+    --------
+    >>> stock = Stock({"a": {"7"}, "b": {"7", "8"}, "c": {"7"}}, least=1)
+    >>> [quadrat.label for quadrat in stock.spared([Quadrat("a", 1), Quadrat("b", 1), Quadrat("c", 1)])]
+    ['a', 'c']
+    """
+
+    def __init__(self, species_of: Mapping[str, Collection[str]], least: int):
+        self._species_of = species_of
+        self._left: dict[str, set[str]] = {}
+        self._least = least
+        for label, species in species_of.items():
+            for name in species:
+                self._left.setdefault(name, set()).add(label)
+
+    def spared(self, ordered: Sequence[Quadrat]) -> list[Quadrat]:
+        """Give the quadrats that can go one after the other so that every species keeps enough."""
+        gone: dict[str, int] = {}
+        spared = []
+        for quadrat in ordered:
+            species = self._species_of.get(quadrat.label, ())
+            if all(len(self._left[name]) - gone.get(name, 0) > self._least for name in species):
+                spared.append(quadrat)
+                for name in species:
+                    gone[name] = gone.get(name, 0) + 1
+        return spared
+
+    def take(self, labels: Collection[str]) -> None:
+        """Strike out quadrats that went."""
+        for label in labels:
+            for name in self._species_of.get(label, ()):
+                self._left[name].discard(label)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from spatialsplit.audit.draws import Quadrat, drawn, number
+from spatialsplit.audit.draws import Quadrat, Stock, drawn, number
 from spatialsplit.audit.evidence import Evidence
 from spatialsplit.audit.published import Published
 from spatialsplit.audit.report import CannotRun, Finding, finding
-from spatialsplit.audit.subsets import usage_of_quadrats
+from spatialsplit.audit.subsets import species_of_quadrats, usage_of_quadrats
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def draw_rederives(evidence: Evidence) -> Finding:
     suffixed = None if seed.value is None else f"{seed.value}{draw.get('seed_suffix') or ''}"
     found = finding(list(seed.problems), "the seed fits its commitment" if evidence.seed else "")
     found += finding(_wrong_numbers(listed, suffixed), "", undecided=seed.why_not or None)
-    found += _subsets(listed, draw, suffixed)
+    found += _subsets(evidence, listed, draw, suffixed)
     return found + _usage(evidence, draw, suffixed)
 
 
@@ -92,13 +92,17 @@ def _wrong_numbers(listed: pd.DataFrame, seed: str | None) -> list[str]:
     ]
 
 
-def _subsets(listed: pd.DataFrame, draw: dict[str, Any], seed: str | None) -> Finding:
+def _subsets(evidence: Evidence, listed: pd.DataFrame, draw: dict[str, Any], seed: str | None) -> Finding:
     """Draw again, and compare with the column `subset`; the published numbers stand in for a sealed seed."""
     holdouts = draw.get("holdouts")
     if not isinstance(holdouts, list) or not holdouts:
         return Finding(0, [], "", "how much was drawn is not known without a manifest.json")
     if given_beforehand(draw):
         return Finding(0, [], "", "quadrats were assigned by a file, which is not published")
+    try:
+        stock = _stock(evidence, draw)
+    except CannotRun as reason:
+        return Finding(0, [], "", f"the draw spares species, and not all of them can be seen: {reason}")
     subset = dict.fromkeys(listed["quadratId"], str(draw.get("remainder") or "train"))
     free = _occupied(listed)
     for holdout in holdouts:
@@ -106,10 +110,18 @@ def _subsets(listed: pd.DataFrame, draw: dict[str, Any], seed: str | None) -> Fi
         numbers = _numbers(listed, free, name, seed)
         if numbers is None:
             return Finding(0, [], "", f"quadrats.csv has no {name}_number, and the seed is not known")
-        taken = drawn(free, numbers, float(holdout["share"]), **_variant(draw))
+        taken = drawn(free, numbers, float(holdout["share"]), **_variant(draw), stock=stock)
         subset.update(dict.fromkeys(taken, name))
         free = [quadrat for quadrat in free if quadrat.label not in taken]
     return finding(_differences(listed, subset), f"{len(listed)} quadrats, {', '.join(_shares(holdouts))}")
+
+
+def _stock(evidence: Evidence, draw: dict[str, Any]) -> Stock | None:
+    """Gather which species lie in which quadrats, where the draw left some of each to the remainder."""
+    least = draw.get("min_train_quadrats")
+    if not isinstance(least, int) or least < 1:
+        return None
+    return Stock(species_of_quadrats(evidence), least)
 
 
 def given_beforehand(draw: dict[str, Any]) -> bool:

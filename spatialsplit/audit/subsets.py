@@ -192,6 +192,20 @@ def usage_of_quadrats(evidence: Evidence) -> pd.DataFrame:
     return tests.merge(usage, on="survey")[["quadrat", "Usage", "survey"]].drop_duplicates(["quadrat", "Usage"])
 
 
+def species_of_quadrats(evidence: Evidence) -> dict[str, set[str]]:
+    """Give the species of each quadrat, over all subsets."""
+    rows = evidence.all_rows()
+    if not (rows["role"] == "pa_test").any():
+        raise CannotRun("there is no private/ with the test surveys")
+    seen = rows.loc[rows["speciesId"] != "", ["lon", "lat", "speciesId"]]
+    labels, codes = evidence.grid.coded_labels(seen["lon"].to_numpy(), seen["lat"].to_numpy())
+    different = pd.DataFrame({"quadrat": codes, "species": seen["speciesId"].to_numpy()}).drop_duplicates()
+    species_of: dict[str, set[str]] = {}
+    for code, species in zip(different["quadrat"].tolist(), different["species"].tolist(), strict=True):
+        species_of.setdefault(labels[code], set()).add(species)
+    return species_of
+
+
 def nearest_train(evidence: Evidence, *subsets: str) -> np.ndarray:
     """Measure from each held-out survey to the nearest survey of some subsets, metres."""
     from spatialsplit.audit.geometry import Nearest

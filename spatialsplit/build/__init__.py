@@ -211,7 +211,13 @@ class _Build:
     def _split(self, inputs: OpenInputs) -> Split:
         recipe = self.recipe
         rules = SplitRules(
-            recipe.grid(), recipe.draw_rules(), self.seed, recipe.draw.strata, recipe.draw.attempts, self._assignment()
+            recipe.grid(),
+            recipe.draw_rules(),
+            self.seed,
+            recipe.draw.strata,
+            recipe.draw.attempts,
+            self._assignment(),
+            recipe.draw.rare_quadrats,
         )
         lon, lat = inputs.surveys.lon, inputs.surveys.lat
         self.warnings += recipe.grid().warnings(recipe.grid().count_outside(lon, lat), len(lon))

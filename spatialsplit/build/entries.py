@@ -12,7 +12,6 @@ import numpy as np
 
 from spatialsplit.build.inputs import OpenInputs
 from spatialsplit.build.steps import Step
-from spatialsplit.quadrats import preset_name
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 
@@ -41,7 +40,7 @@ def grid_entry(split: Split) -> dict[str, Any]:
     grid, table = split.rules.grid, split.quadrats
     occupied = int(np.count_nonzero(table.n_surveys > table.n_empty))
     return {
-        "preset": preset_name(grid),
+        "preset": grid.preset,
         "crs": grid.crs,
         "size_m": grid.size_m,
         "origin": list(grid.origin),
@@ -58,6 +57,7 @@ def draw_entry(recipe: Recipe, split: Split, seed: str) -> dict[str, Any]:
         "share_of": draw.share_of,
         "strata": draw.strata,
         "remainder": draw.remainder,
+        "min_train_quadrats": draw.min_train_quadrats,
         "assignment": {"quadrats": resolved["quadrats"], "extend": resolved["extend"]},
         "attempt": attempt.attempt if attempt else None,
         "objective": round(attempt.objectives[attempt.attempt - 1], 9) if attempt else None,

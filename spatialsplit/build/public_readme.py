@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from spatialsplit.columns import COLUMNS
 from spatialsplit.layouts import ABOUT
-from spatialsplit.quadrats import preset_name
 from spatialsplit.recipe import Recipe
 from spatialsplit.split import Split
 from spatialsplit.tables import Written
@@ -72,8 +71,7 @@ def _columns(file: Written) -> list[str]:
 
 def _how_split(recipe: Recipe, split: Split, n_test: int, with_po: bool) -> str:
     grid = split.rules.grid
-    preset = preset_name(grid)
-    unit = "" if preset is None else f" (the grid `{preset}`)"
+    unit = "" if grid.preset is None else f" (the grid `{grid.preset}`)"
     drawn = "; ".join(
         f"{holdout.drawn} of {holdout.free} quadrats for {holdout.name} ({holdout.surveys_drawn:,} of "
         f"{holdout.surveys_free:,} surveys)"
@@ -105,6 +103,12 @@ def _seed_lines(recipe: Recipe, split: Split) -> list[str]:
     shares = ", ".join(f"{holdout.share:g} of the free quadrats for {holdout.name}" for holdout in split.draw.holdouts)
     seed = recipe.seed_entry()
     lines = [f"- Drawn by {recipe.draw.method} of {recipe.draw.share_of}: {shares}."]
+    least = recipe.draw.min_train_quadrats
+    if least:
+        lines.append(
+            f"- A quadrat without which a species would have fewer than {least} left in `{recipe.draw.remainder}` was "
+            f"passed over, and the next one taken."
+        )
     if seed["kind"] == "open":
         lines.append(f"- The seed is `{split.draw.seed}`.")
     else:

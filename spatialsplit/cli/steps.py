@@ -39,6 +39,7 @@ from spatialsplit.surveys import COORDINATE_RULES, SurveyRules
 
 LAYOUTS = tuple(INPUT_FILES)
 GRID = ("crs", "size", "origin", "preset")
+DRAW = ("seed", "holdouts", "share_of", "strata", "method", "remainder", "fixed", "extend", "least", "species")
 
 
 def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -88,6 +89,14 @@ def quadrats(points: Path, out: Path, keep_unassigned: bool, **options: Any) -> 
     help="A fixed assignment: a table of quadratId and subset. Others belong to the remainder.",
 )
 @click.option("--extend", type=PATH, help="An earlier assignment that stays; only new quadrats are drawn.")
+@click.option(
+    "--min-train-quadrats",
+    "least",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Of each species so many quadrats stay in the remainder: 1 promises each species in train.",
+)
+@click.option("--species", help="Column of the species, for --min-train-quadrats; speciesId unless said.")
 @grid_options
 @decimal_option
 @reading_options
@@ -100,7 +109,7 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     Example:  spatialsplit draw pa_quadrats.csv --seed 42 --holdout test=0.025 --out draw.csv --rows pa_split.csv
     """
     grid = grid_of(**_taken(options, *GRID))
-    asked = _taken(options, "seed", "holdouts", "share_of", "strata", "method", "remainder", "fixed", "extend")
+    asked = _taken(options, *DRAW)
     if asked["fixed"] and asked["extend"]:
         raise click.UsageError("--quadrats and --extend both name an assignment: give one.")
     rules = DrawRules(
@@ -108,12 +117,25 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
         asked["method"],
         asked["share_of"],
         asked["remainder"],
+        asked["least"],
     )
+    if asked["species"] and not asked["least"]:
+        raise click.UsageError("--species names the column for --min-train-quadrats: give both.")
+    if asked["fixed"] and asked["least"]:
+        raise click.UsageError("--quadrats leaves nothing to draw, so --min-train-quadrats cannot be kept: give one.")
     if asked["strata"] and asked["method"] == "threshold":
         raise click.UsageError(
             "--strata and --method threshold exclude each other: a threshold looks at one quadrat at a time."
         )
-    task = DrawTask(rules, asked["seed"], grid, asked["strata"], asked["fixed"], asked["extend"])
+    task = DrawTask(
+        rules,
+        asked["seed"],
+        grid,
+        asked["strata"],
+        asked["fixed"],
+        asked["extend"],
+        asked["species"] or DrawTask.species,
+    )
     drawn = draw_table(points, out, task, rows=rows, reading=reading_of(**options))
     if asked["fixed"]:
         for name in sorted(set(drawn.subsets.values())):
@@ -123,7 +145,8 @@ def draw(points: Path, out: Path, rows: Path | None, **options: Any) -> None:
     for holdout in drawn.holdouts:
         click.echo(
             f"{holdout.name}: {holdout.drawn:,} of {holdout.free:,} free quadrats, {holdout.surveys_drawn:,} of "
-            f"{holdout.surveys_free:,} rows",
+            f"{holdout.surveys_free:,} rows"
+            + (f", {holdout.passed_over:,} passed over for their species" if asked["least"] else ""),
             err=True,
         )
 

@@ -6,10 +6,11 @@ same on every platform and in any order, and anyone can check one quadrat in a s
     printf '%s' 'SEED|test|LABEL' | sha256sum      # its first 16 hex digits are the number
 
 What a quadrat is stands in `quadrats`; here it is only a label with counts. `numbers` has the arithmetic, `rules` what
-can be asked for, `drawing` one draw, `balance` the best of several.
+can be asked for, `species` which quadrats the remainder cannot spare, `drawing` one draw,
+`balance` the best of several.
 """
 
-from spatialsplit.draw.balance import BestDraw, Labels, draw_best, imbalance
+from spatialsplit.draw.balance import BestDraw, draw_best, imbalance
 from spatialsplit.draw.drawing import Draw, DrawnHoldout, Occupied, draw_quadrats
 from spatialsplit.draw.numbers import (
     check_word,
@@ -20,6 +21,7 @@ from spatialsplit.draw.numbers import (
     quota,
 )
 from spatialsplit.draw.rules import METHODS, SHARES_OF, DrawRules, Holdout, check_fixed
+from spatialsplit.draw.species import Labels
 
 __all__ = [
     "METHODS",

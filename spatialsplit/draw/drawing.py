@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from spatialsplit.draw.numbers import check_word, largest_remainder, quadrat_number, quota
 from spatialsplit.draw.rules import DrawRules, Holdout
-from spatialsplit.errors import DataError, first_few
+from spatialsplit.draw.species import Keeping, Labels
+from spatialsplit.errors import DataError, first_few, shown
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ class Occupied:
 
 @dataclass(frozen=True)
 class DrawnHoldout:
-    """What the draw of one holdout saw and took, for the manifest."""
+    """What the draw of one holdout saw and took, for the manifest.
+
+    `passed_over` counts the quadrats with smaller numbers than the last one taken that the remainder could not spare.
+    """
 
     name: str
     share: float
@@ -40,6 +44,7 @@ class DrawnHoldout:
     drawn: int
     surveys_free: int
     surveys_drawn: int
+    passed_over: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,14 @@ class Draw:
     seed: str = field(repr=False)
 
 
-def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Mapping[str, str] | None = None) -> Draw:
+def draw_quadrats(
+    occupied: Occupied,
+    rules: DrawRules,
+    seed: str,
+    *,
+    fixed: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
+) -> Draw:
     """Draw the holdouts, one after the other, each from the quadrats that are still free.
 
     Choose it whenever whole quadrats must end up in one subset. The outcome does not depend on the order of the
@@ -74,6 +86,8 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
         Any text without `|`.
     fixed : mapping of str to str, optional
         Label to subset for quadrats that are assigned already and take no part in the draw.
+    labels : Labels, optional
+        Which species lie where, for `min_train_quadrats`.
 
     Returns
     -------
@@ -83,7 +97,7 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
     ------
     DataError
         A holdout comes out empty (the text has the counts and the smallest share that would work), the seed is none, a
-        quadrat is listed twice, or there are strata for a threshold.
+        quadrat is listed twice, there are strata for a threshold, or too few quadrats can be spared by the species.
 
     Examples
     --------
@@ -97,9 +111,10 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
     stratum = dict(zip(occupied.labels, occupied.strata, strict=True)) if occupied.strata is not None else None
     chosen = {label: subset for label, subset in (fixed or {}).items() if label in counts}
     free = [label for label in counts if label not in chosen]
+    keeping = _keeping(occupied, rules, labels, chosen)
     drawn = []
     for holdout in rules.holdouts:
-        taken = _take(holdout, rules, seed, free, counts, stratum)
+        taken, n_passed_over = _take(holdout, rules, seed, free, counts, stratum, keeping)
         if not taken and holdout.name not in chosen.values():
             raise DataError(_empty_holdout(holdout, rules, len(free), len(counts)))
         drawn.append(
@@ -110,6 +125,7 @@ def draw_quadrats(occupied: Occupied, rules: DrawRules, seed: str, *, fixed: Map
                 len(taken),
                 sum(counts[label] for label in free),
                 sum(counts[label] for label in taken),
+                n_passed_over,
             )
         )
         chosen.update(dict.fromkeys(taken, holdout.name))
@@ -130,6 +146,16 @@ def _check_occupied(occupied: Occupied, rules: DrawRules) -> None:
         )
 
 
+def _keeping(occupied: Occupied, rules: DrawRules, labels: Labels | None, chosen: Mapping[str, str]) -> Keeping | None:
+    if not rules.min_train_quadrats:
+        return None
+    if labels is None:
+        raise DataError("min_train_quadrats needs to know which species lie in which quadrats. Give labels=.")
+    keeping = Keeping(occupied.labels, labels, rules.min_train_quadrats)
+    keeping.take(label for label, subset in chosen.items() if subset != rules.remainder)
+    return keeping
+
+
 def _take(
     holdout: Holdout,
     rules: DrawRules,
@@ -137,33 +163,53 @@ def _take(
     free: list[str],
     counts: Mapping[str, int],
     stratum: Mapping[str, str] | None,
-) -> list[str]:
+    keeping: Keeping | None,
+) -> tuple[list[str], int]:
+    """Give the quadrats that a holdout takes, and how many were passed over."""
     numbered = sorted((quadrat_number(seed, holdout.name, label), label) for label in free)
     if rules.method == "threshold":
         limit = math.ceil(Fraction(holdout.share) * 2**64)
-        return [label for number, label in numbered if number < limit]
-    ordered = [label for _, label in numbered]
-    if stratum is None:
-        return _prefix(ordered, holdout.share, rules.share_of, counts)
+        return [label for number, label in numbered if number < limit], 0
     groups: dict[str, list[str]] = {}
-    for label in ordered:
-        groups.setdefault(stratum[label], []).append(label)
-    if rules.share_of == "surveys":
-        return [label for name in sorted(groups) for label in _prefix(groups[name], holdout.share, "surveys", counts)]
+    for _, label in numbered:
+        groups.setdefault(stratum[label] if stratum else "", []).append(label)
     quotas = largest_remainder(quota(holdout.share, len(free)), {name: len(group) for name, group in groups.items()})
-    return [label for name in sorted(groups) for label in groups[name][: quotas[name]]]
+    taken: list[str] = []
+    n_passed_over = 0
+    for name in sorted(groups):
+        group = groups[name]
+        spared = keeping.spared(group) if keeping else group
+        if rules.share_of == "quadrats":
+            part, enough = spared[: quotas[name]], len(spared) >= quotas[name]
+        else:
+            wanted = Fraction(holdout.share) * sum(counts[label] for label in group)
+            part = _nearest_prefix(spared, wanted, counts)
+            enough = part != spared or sum(counts[label] for label in part) >= wanted
+        if not enough:
+            raise DataError(_too_few_to_spare(holdout, rules, len(spared), len(group), name))
+        if keeping and part:
+            keeping.take(part)
+            n_passed_over += group.index(part[-1]) + 1 - len(part)
+        taken += part
+    return taken, n_passed_over
 
 
-def _prefix(ordered: list[str], share: float, share_of: str, counts: Mapping[str, int]) -> list[str]:
-    if share_of == "quadrats":
-        return ordered[: quota(share, len(ordered))]
-    wanted = Fraction(share) * sum(counts[label] for label in ordered)
+def _nearest_prefix(ordered: list[str], wanted: Fraction, counts: Mapping[str, int]) -> list[str]:
     best, nearest, reached = 0, wanted, 0
     for length, label in enumerate(ordered, start=1):
         reached += counts[label]
         if abs(reached - wanted) < nearest:
             best, nearest = length, abs(reached - wanted)
     return ordered[:best]
+
+
+def _too_few_to_spare(holdout: Holdout, rules: DrawRules, n_spared: int, n_free: int, stratum: str) -> str:
+    where = f" of the stratum '{shown(stratum)}'" if stratum else ""
+    return (
+        f"The holdout '{holdout.name}' cannot be filled: of {n_free:,} free quadrats{where} only {n_spared:,} can go "
+        f"while every species keeps {rules.min_train_quadrats} in {rules.remainder}, too few for a share of "
+        f"{holdout.share:g}. Lower the share or min_train_quadrats, or use smaller quadrats."
+    )
 
 
 def _empty_holdout(holdout: Holdout, rules: DrawRules, free: int, occupied: int) -> str:

@@ -55,6 +55,10 @@ class DrawRules:
         What the share counts. By surveys, the prefix whose surveys come nearest to the share is taken.
     remainder : str
         Subset of the quadrats that no holdout took.
+    min_train_quadrats : int
+        Of each species so many quadrats stay in the remainder, and all of a species that has no more. A quadrat that
+        would break this is passed over, and the next number is taken; the quota stays. Rich quadrats are passed over
+        more often, so that rare species are rarer in the holdouts than in the whole.
 
     Raises
     ------
@@ -66,6 +70,7 @@ class DrawRules:
     method: str = "quota"
     share_of: str = "quadrats"
     remainder: str = "train"
+    min_train_quadrats: int = 0
 
     def __post_init__(self) -> None:
         problems = [*self._word_problems(), *self._share_problems()]
@@ -82,6 +87,15 @@ class DrawRules:
             problems.append(
                 "method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = "
                 "'surveys'."
+            )
+        if not isinstance(self.min_train_quadrats, int) or self.min_train_quadrats < 0:
+            problems.append(
+                f"Invalid min_train_quadrats {self.min_train_quadrats!r}. It must be a whole number, 0 or more. "
+                "Correct it."
+            )
+        elif self.method == "threshold" and self.min_train_quadrats:
+            problems.append(
+                "method 'threshold' looks at one quadrat at a time and cannot keep min_train_quadrats. Leave one out."
             )
         return problems
 

@@ -110,17 +110,32 @@ def _check_holdouts(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
 
 def _check_draw(recipe: Recipe, content: Mapping[str, Any]) -> list[str]:
     draw = recipe.draw
+    problems = []
     clashes = [
         (
             draw.strata and draw.method == "threshold",
             "strata and method = 'threshold'",
             "a threshold looks at one quadrat at a time",
         ),
+        (
+            draw.min_train_quadrats and draw.method == "threshold",
+            "min_train_quadrats and method = 'threshold'",
+            "a threshold looks at one quadrat at a time",
+        ),
+        (
+            draw.quadrats and draw.min_train_quadrats,
+            "quadrats and min_train_quadrats",
+            "a fixed assignment leaves nothing to draw",
+        ),
         (draw.quadrats and draw.extend, "quadrats and extend", "both name a file with an assignment"),
         (draw.quadrats and draw.attempts, "quadrats and attempts", "a fixed assignment leaves nothing to draw"),
         (draw.extend and draw.attempts, "extend and attempts", "an earlier release keeps its own seed"),
     ]
-    return [
+    if draw.rare_quadrats and not draw.attempts:
+        problems.append(
+            "[draw] rare_quadrats compares attempts, and there are none. Add attempts = 100, or leave it out."
+        )
+    return problems + [
         f"[draw] has {both}, which exclude each other: {why}. Leave one out." for clash, both, why in clashes if clash
     ]
 

@@ -18,7 +18,7 @@ from spatialsplit.draw import DrawRules, Holdout, commitment
 from spatialsplit.errors import RecipeError
 from spatialsplit.layouts import FLOAT_SPECIES
 from spatialsplit.occurrences import DateRules
-from spatialsplit.quadrats import Grid, grid_named, preset_name
+from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.recipe.cleaning import CleanSection
 from spatialsplit.surveys import SurveyRules
 from spatialsplit.tables import Dialect
@@ -165,6 +165,14 @@ class DrawSection(_Section):
     """Draw so many times with the seeds `SEED#1`, `SEED#2`, … and keep the draw that is balanced best in share and
     species."""
 
+    rare_quadrats: Annotated[int, Field(ge=1)] | None = None
+    """With `attempts`: species that lie in at most so many quadrats are rare, and a draw is also judged by whether a
+    holdout has its share of them."""
+
+    min_train_quadrats: Annotated[int, Field(ge=0)] = 0
+    """Of each species so many quadrats stay in the remainder, or all where it has no more: a quadrat that cannot be
+    spared is passed over, and the next number is taken. `1` promises each species in train."""
+
     quadrats: str | None = None
     """A table of `quadratId` and `subset`: a fixed assignment. Quadrats not listed belong to the remainder."""
 
@@ -305,7 +313,8 @@ class Recipe(_Section):
     def draw_rules(self) -> DrawRules:
         """Give the rules of the draw."""
         holdouts = [Holdout(holdout.name, holdout.share) for holdout in self.holdouts]
-        return DrawRules(holdouts, self.draw.method, self.draw.share_of, self.draw.remainder)
+        draw = self.draw
+        return DrawRules(holdouts, draw.method, draw.share_of, draw.remainder, draw.min_train_quadrats)
 
     def survey_rules(self) -> SurveyRules:
         """Give the rules by which rows make surveys."""
@@ -348,7 +357,7 @@ class Recipe(_Section):
                 content[section][key] = _without_machine(content[section][key])
         grid = self.grid()
         content["quadrats"] = {
-            "grid": preset_name(grid),
+            "grid": grid.preset,
             "crs": grid.crs,
             "size_m": grid.size_m,
             "origin": list(grid.origin),

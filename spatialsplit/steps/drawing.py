@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spatialsplit.draw import Draw, DrawRules, Occupied, check_fixed, commonest, draw_quadrats, quadrat_number
+from spatialsplit.draw import Draw, DrawRules, Labels, Occupied, check_fixed, commonest, draw_quadrats, quadrat_number
 from spatialsplit.errors import DataError
 from spatialsplit.occurrences import RecordReader
 from spatialsplit.occurrences.cells import cell_texts
@@ -42,6 +42,8 @@ class DrawTask:
     strata : str, optional
     fixed, extend : path, optional
         A table of `quadratId` and `subset`: all there is, or an earlier release that keeps its places.
+    species : str
+        Column that names the species of each row, for `rules.min_train_quadrats`.
     """
 
     rules: DrawRules
@@ -50,6 +52,7 @@ class DrawTask:
     strata: str | None = None
     fixed: Path | None = None
     extend: Path | None = None
+    species: str = "speciesId"
 
 
 def draw_table(
@@ -84,17 +87,19 @@ def draw_table(
     label_rows = _labeller(source, reading, task.grid)
     counts: dict[str, int] = {}
     values: dict[str, list[str]] = {}
+    pairs = _SpeciesPairs()
     for batch in source.batches():
         labels = label_rows(batch)
         _count(counts, labels)
         if task.strata is not None:
             _gather(values, labels, cell_texts(batch.column(position_of(source, task.strata))))
+        if task.rules.min_train_quadrats:
+            pairs.see(labels, cell_texts(batch.column(position_of(source, task.species))))
     label_rows.finish()
     names = sorted(counts)
     strata = [commonest(values[label]) for label in names] if task.strata is not None else None
-    draw = draw_quadrats(
-        Occupied(names, [counts[label] for label in names], strata), task.rules, task.seed, fixed=_fixed(task, names)
-    )
+    occupied = Occupied(names, [counts[label] for label in names], strata)
+    draw = draw_quadrats(occupied, task.rules, task.seed, fixed=_fixed(task, names), labels=pairs.labels(names))
     with new_files(out, rows) as parts:
         write_table(parts[0], _draw_rows(draw, task, names, counts, strata))
         if rows is not None:
@@ -146,6 +151,25 @@ class _labeller:
                 f"{self._missing:,} rows of {self._source.name} have no quadratId. Every row needs one. Make them "
                 f"with spatialsplit quadrats."
             )
+
+
+class _SpeciesPairs:
+    """Gathers which species lie in which quadrats; rows without a species name none."""
+
+    def __init__(self) -> None:
+        self._pairs: set[tuple[str, str]] = set()
+
+    def see(self, labels: pa.Array, species: pa.Array) -> None:
+        different = pa.table({"quadrat": labels, "species": pc.utf8_trim_whitespace(species)})
+        different = different.group_by(["quadrat", "species"]).aggregate([])
+        self._pairs.update(zip(*(column.to_pylist() for column in different.columns), strict=True))
+
+    def labels(self, names: Sequence[str]) -> Labels:
+        """Give the pairs as positions in `names` and codes of species."""
+        position = {name: i for i, name in enumerate(names)}
+        held = sorted((position[label], species) for label, species in self._pairs if species)
+        _, codes = np.unique([species for _, species in held], return_inverse=True)
+        return Labels(np.array([i for i, _ in held], dtype=np.int64), codes.astype(np.int64))
 
 
 def _write_subsets(out: Path, source: TableInput, label_rows: _labeller, draw: Draw) -> None:
