@@ -17,6 +17,7 @@ from spatialsplit.errors import DataError
 from spatialsplit.folds.assigning import fold_quadrats, whole_number
 from spatialsplit.folds.grouping import Groups, class_labels
 from spatialsplit.folds.places import Integers
+from spatialsplit.folds.spreading import spread_classes
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,18 @@ class BalancedFolds:
         Its number k; its seed is `{seed}#k`.
     balances : tuple of FoldBalance
         Of each attempt.
+    moved : tuple of str
+        Quadrats that changed their fold afterwards, so that no class is all in one fold.
+    gathered : tuple of int
+        Classes for which no such move could be found, as positions among the sorted classes or the columns of y: the
+        fold that tests them trains without them.
     """
 
     folds: dict[str, int]
     attempt: int
     balances: tuple[FoldBalance, ...]
+    moved: tuple[str, ...] = ()
+    gathered: tuple[int, ...] = ()
 
 
 def fold_balance(counts: npt.ArrayLike) -> FoldBalance:
@@ -76,7 +84,10 @@ def fold_balance(counts: npt.ArrayLike) -> FoldBalance:
 
 
 def balanced_folds(groups: Groups, y: Any, n_splits: int, seed: str, attempts: int) -> BalancedFolds:
-    """Deal with the seeds `{seed}#1` … `{seed}#n` and keep the folds that are balanced best.
+    """Deal with the seeds `{seed}#1` … `{seed}#n`, keep what is balanced best, and let every class be learnt.
+
+    A class that lies in two quadrats or more and is all in one fold would be tested by models that never saw it; a
+    quadrat then changes its fold, see `spread_classes`.
 
     Of equally good ones the smallest k wins. More rows of one species may change which attempt wins: fix the folds of
     an earlier release by `FoldRules.fixed` where that must not be.
@@ -102,7 +113,8 @@ def balanced_folds(groups: Groups, y: Any, n_splits: int, seed: str, attempts: i
     tried = [fold_quadrats(occupied, n_splits, f"{seed}#{k}") for k in range(1, attempts + 1)]
     balances = tuple(fold_balance(_by_fold(counts, list(folds.values()), n_splits)) for folds in tried)
     best = min(range(attempts), key=lambda i: (balances[i].empty_cells, balances[i].chi_square, i))
-    return BalancedFolds(tried[best], best + 1, balances)
+    spread = spread_classes(tried[best], counts, groups.counts(), n_splits)
+    return BalancedFolds(spread.folds, best + 1, balances, spread.moved, spread.gathered)
 
 
 def class_counts(codes: Integers, n_groups: int, y: Any) -> Any:

@@ -135,7 +135,8 @@ class StratifiedQuadratKFold(QuadratKFold):
 class BalancedQuadratKFold(SpatialSplitter):
     """The k-fold over whole quadrats, of several draws, that spreads species or classes most evenly.
 
-    Choose it where rare species would otherwise be missing from training or test.
+    Choose it where rare species would otherwise be missing from training or test: a class that lies in two quadrats or
+    more is in the training of every fold, but for the few that `best(X, y).gathered` names.
 
     Parameters
     ----------
