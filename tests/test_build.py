@@ -288,6 +288,21 @@ class TestTheRules:
         reasons = [row["reason"] for row in read(folder / "private" / "PO_removed.csv")]
         assert sorted(reasons) == ["over_maximum"] * 3 + ["rare_species"] * 2
 
+    @pytest.mark.parametrize("cell", ["-5", "inf", "-inf", "about 50"])
+    def test_an_uncertainty_that_is_no_distance_is_refused_or_dropped(self, cell: str, tmp_path: Path) -> None:
+        """It must not count as 0 in silence: the record may lie anywhere. An empty one is known to be missing."""
+        write_csv(tmp_path / "pa.csv", PA_HEADER, four_quadrats())
+        rows = ["1,2021-01-01,6.5,45.0,1,10", f"2,2021-01-01,6.5,45.0,1,{cell}", "3,2021-01-01,6.5,45.0,1,"]
+        write_csv(tmp_path / "po.csv", f"{PO_HEADER},geoUncertaintyInM", rows)
+        asked = '[po_filter]\nuncertainty_column = "geoUncertaintyInM"\n'
+        recipe = write_recipe(tmp_path, po="po.csv", more=asked)
+        said = problems(recipe)
+        assert f"Invalid uncertainty in 1 of 3 rows of po.csv (first: line 3: {cell})" in said
+        recipe = write_recipe(tmp_path, po="po.csv", more=f'{asked}[clean]\nbad_uncertainty = "drop"\n')
+        folder = build_dataset(recipe, tmp_path / "out").folder
+        assert [row["glcID"] for row in read(folder / "public" / "PO_train.csv")] == ["1", "3"]
+        assert [row["reason"] for row in read(folder / "private" / "dropped_po.csv")] == ["bad_uncertainty"]
+
     def test_uncertainty_is_added_to_the_radius(self, tmp_path: Path) -> None:
         write_csv(tmp_path / "pa.csv", PA_HEADER, four_quadrats())
         po = [f"1,,{5 + 0.2 * i:.1f},45.01,1,{u}" for i in range(4) for u in (0, 2000, "")]

@@ -26,6 +26,7 @@ REASONS = (
     "missing_species",
     "bad_species",
     "bad_date",
+    "bad_uncertainty",
     "survey_coordinates",
     "survey_years",
     "zero_coordinate",
@@ -66,6 +67,10 @@ WHAT = {
     "missing_species": ("Missing species", "Every row names a species. Fill it in"),
     "bad_species": ("Invalid species", "Species are all whole numbers from 0 or all names. Correct them"),
     "bad_date": ("Contradicting date", "dayOfYear, date and year must agree. Correct them"),
+    "bad_uncertainty": (
+        "Invalid uncertainty",
+        "What is added to the radius is a number of metres, 0 or more, or empty. Correct it",
+    ),
     "survey_coordinates": (
         "Survey with more than one place",
         "A survey is one visit to one place. Correct it, add a key, or say "

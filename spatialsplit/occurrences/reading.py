@@ -21,7 +21,7 @@ from spatialsplit.crs import is_ballpark, is_degrees
 from spatialsplit.errors import DataError, shown
 from spatialsplit.occurrences.cells import Distinct, by_distinct, cell_texts, judge_key
 from spatialsplit.occurrences.cleaning import COLUMN_OF, is_absent
-from spatialsplit.occurrences.coordinates import Places, parse_numbers, read_places
+from spatialsplit.occurrences.coordinates import MISSING, Places, parse_numbers, read_places
 from spatialsplit.occurrences.dates import Days, read_days
 from spatialsplit.occurrences.faults import CODES, REASONS, Faults, first_of
 from spatialsplit.occurrences.remarks import warning_of
@@ -184,8 +184,10 @@ class RecordReader:
     def _uncertainty(self, batch: Batch, reasons: Codes) -> npt.NDArray[np.float64] | None:
         if self.rules.uncertainty is None:
             return None
-        values, _ = parse_numbers(self._number_cells(batch, self.rules.uncertainty))
-        return np.where(np.isfinite(values) & (values > 0), values, 0.0)
+        values, states = parse_numbers(self._number_cells(batch, self.rules.uncertainty))
+        missing = states == MISSING
+        _mark(reasons, np.where(missing | (np.isfinite(values) & (values >= 0)), 0, CODES["bad_uncertainty"]))
+        return np.where(missing | (reasons != 0), 0.0, values)
 
     def _clean(self, batch: Batch, places: Places, days: Days, reasons: Codes) -> dict[str, int]:
         """Mark the rows that are not wanted, and count those that are only flagged."""
@@ -268,6 +270,7 @@ class RecordReader:
             "missing_species": ["speciesId"],
             "bad_species": ["speciesId"],
             "bad_date": [name for name in ("date", "year", "dayOfYear") if name in self.found],
+            "bad_uncertainty": [self.rules.uncertainty] if self.rules.uncertainty else [],
             "year_outside": [name for name in ("year", "date") if name in self.found],
             **{each: [name] for each, name in COLUMN_OF.items()},
         }.get(reason, ["lon", "lat"])

@@ -44,6 +44,7 @@ class CleanSection(BaseModel):
     missing_species: Refused = None
     bad_species: Refused = None
     bad_date: Refused = None
+    bad_uncertainty: Refused = None
     survey_coordinates: Refused = None
     survey_years: Refused = None
 
