@@ -38,12 +38,12 @@ REASONS = (
     "uncertainty_missing",
     "obscured",
     "year_outside",
-    "absent",
     "basis_of_record",
     "flagged_issue",
     "license",
     "duplicate_row",
     "duplicate_record",
+    "absent",
 )
 """Every reason, in the order in which they are looked for."""
 

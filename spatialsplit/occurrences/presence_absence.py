@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,10 +21,12 @@ from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.occurrences.cells import SpeciesReader, cell_texts
 from spatialsplit.occurrences.coordinates import Places
 from spatialsplit.occurrences.faults import CODES, REASONS
+from spatialsplit.occurrences.found_nothing import keep_visits
 from spatialsplit.occurrences.reading import CheckedBatch, RecordReader, RecordRules
 from spatialsplit.tables import Batch, TableInput, held
 
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 SET_ASIDE = {"subset": "sourceSubset"}
 """Columns of an earlier split, which must not be taken for ours: their name there and their name here."""
@@ -158,13 +160,32 @@ def read_presence_absence(
     collected = _Collected()
     dropped = Dropped()
     n_kept = 0
-    for batch in batches:
-        checked, ones = _check(reader, batch, species_columns, refine)
+    for checked, ones, nothing in _looked_at(reader, batches, species_columns, refine, drop):
         reader.tally(checked)
         dropped.add(checked)
-        n_kept = _collect(collected, checked, ones, n_kept)
+        n_kept = _collect(collected, checked, ones, nothing, n_kept)
     table = _assemble(reader, collected, species_columns, dropped)
     return table, reader.problems(drop)
+
+
+def _looked_at(
+    reader: RecordReader,
+    batches: Sequence[Batch],
+    species_columns: Sequence[int],
+    refine: Callable[[Places], None] | None,
+    drop: Sequence[str],
+) -> Iterator[tuple[CheckedBatch, Flags | None, Flags]]:
+    """Check batch by batch: the rows, the cells of a wide table, and the rows that are visits which found nothing."""
+    cleaning = reader.rules.cleaning
+    absences_go = "absent" in drop or (cleaning is not None and "absent" in cleaning.dropped)
+    if species_columns or not absences_go:
+        for batch in batches:
+            checked, ones = _check(reader, batch, species_columns, refine)
+            yield checked, ones, np.zeros(len(checked.reasons), dtype=bool)
+        return
+    long = [_check(reader, batch, (), refine)[0] for batch in batches]
+    for checked, nothing in zip(long, keep_visits(long), strict=True):
+        yield checked, None, nothing
 
 
 def _settle_species(reader: RecordReader, batches: Sequence[Batch], species_columns: Sequence[int]) -> None:
@@ -199,7 +220,7 @@ def _check_wide_names(species: SpeciesReader, names: Sequence[str], where: str) 
 
 def _check(
     reader: RecordReader, batch: Batch, species_columns: Sequence[int], refine: Callable[[Places], None] | None
-) -> tuple[CheckedBatch, npt.NDArray[np.bool_] | None]:
+) -> tuple[CheckedBatch, Flags | None]:
     file = reader.source.files[batch.file]
     found_nothing = file.empty_from is not None and batch.first_row >= file.empty_from
     checked = reader.check(batch, refine, with_species=not found_nothing)
@@ -218,21 +239,28 @@ def _check(
     return checked, ones
 
 
-def _refuse_cells(reader: RecordReader, checked: CheckedBatch, bad: npt.NDArray[np.bool_], hint: str) -> None:
+def _refuse_cells(reader: RecordReader, checked: CheckedBatch, bad: Flags, hint: str) -> None:
     if bad.any():
         checked.reasons[bad & (checked.reasons == 0)] = CODES["bad_species"]
         reader.faults.hints["bad_species"] = f"Cells of a wide table are 0 or 1 ({hint})."
 
 
-def _collect(collected: _Collected, checked: CheckedBatch, ones: npt.NDArray[np.bool_] | None, n_kept: int) -> int:
+def _collect(
+    collected: _Collected,
+    checked: CheckedBatch,
+    ones: Flags | None,
+    nothing: Flags,
+    n_kept: int,
+) -> int:
     """Note the rows that are kept, with their numbers, and their labels; give the number of the next row."""
     fine = checked.fine
     number = np.cumsum(fine) - 1 + n_kept
     if ones is None:
         units = np.ones(len(fine), dtype=np.int64)
         if checked.species is not None:  # else these are visits that found nothing
-            collected.label_row.append(number[fine])
-            collected.label_species.append(checked.species.filter(pa.array(fine)))
+            named = fine & ~nothing
+            collected.label_row.append(number[named])
+            collected.label_species.append(checked.species.filter(pa.array(named)))
     else:
         units = np.where(fine, np.maximum(ones.sum(axis=1), 1), 1)
         row, column = np.nonzero(ones & fine[:, None])
@@ -270,13 +298,13 @@ def _assemble(
     )
 
 
-def _joined(arrays: Sequence[pa.Array], fines: Sequence[npt.NDArray[np.bool_]]) -> pa.Array:
+def _joined(arrays: Sequence[pa.Array], fines: Sequence[Flags]) -> pa.Array:
     kept = [array.filter(pa.array(fine)) for array, fine in zip(arrays, fines, strict=True)]
     return pa.chunked_array(kept, kept[0].type).combine_chunks()
 
 
 def _attributes(
-    reader: RecordReader, collected: _Collected, fines: Sequence[npt.NDArray[np.bool_]], species_columns: Sequence[int]
+    reader: RecordReader, collected: _Collected, fines: Sequence[Flags], species_columns: Sequence[int]
 ) -> pa.Table:
     """Gather the columns that are neither place, key nor species."""
     taken = {reader.found[name] for name in ("lon", "lat", "speciesId", *reader.rules.keys) if name in reader.found}
