@@ -1,21 +1,24 @@
 """The workers of a Dask cluster as an engine: the extra `spatialsplit[dask]`.
 
 The function, with the sites in it, is sent to each worker once; then pieces of files are, and what comes back is in
-the order of the pieces. A
-worker that dies is no fault: its pieces are worked on again by others.
+the order of the pieces. A worker that dies is no fault: its pieces are worked on again by others.
 """
 
 from __future__ import annotations
 
+import logging
+import re
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from spatialsplit.engine import default_threads
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, SpatialSplitError, shown
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -27,6 +30,9 @@ PAUSE_SECONDS = 0.5
 """How long is waited before the first time that something is asked again."""
 
 CONNECT_SECONDS = 20
+
+ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d{1,5}(/\S*)?")
+"""How the address of a scheduler looks."""
 
 
 @dataclass
@@ -74,7 +80,9 @@ class Cluster:
 
         for attempt in range(ATTEMPTS):
             try:
-                result: Out = future.result()
+                result: Out | _Fault = future.result()
+                if isinstance(result, _Fault):
+                    raise result.error
                 return result
             except (CancelledError, FutureCancelledError, KilledWorker):
                 if attempt == ATTEMPTS - 1:
@@ -83,8 +91,18 @@ class Cluster:
         raise AssertionError("unreachable")
 
 
-def _call(function: Callable[[In], Out], batch: In) -> Out:
-    return function(batch)
+@dataclass(frozen=True)
+class _Fault:
+    """What was wrong with the data, as a result: no worker is to try again, or to write into its log."""
+
+    error: SpatialSplitError
+
+
+def _call(function: Callable[[In], Out], batch: In) -> Out | _Fault:
+    try:
+        return function(batch)
+    except SpatialSplitError as error:
+        return _Fault(error)
 
 
 @contextmanager
@@ -101,7 +119,7 @@ def open_cluster(scheduler: str | None = None, workers: int | None = None) -> It
     Raises
     ------
     DataError
-        Dask is not installed, or the scheduler does not answer.
+        Dask is not installed, the address is none, or the scheduler does not answer.
     """
     try:
         from distributed import Client, LocalCluster
@@ -110,6 +128,11 @@ def open_cluster(scheduler: str | None = None, workers: int | None = None) -> It
             "--engine dask needs Dask, which is not installed. Install it: pip install 'spatialsplit[dask]'."
         ) from None
     if scheduler is not None:
+        if not ADDRESS.fullmatch(scheduler):
+            raise DataError(
+                f"Invalid scheduler '{shown(scheduler)}'. It must be an address with a port, such as "
+                "tcp://10.0.0.1:8786. Correct --scheduler."
+            )
         try:
             client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -121,10 +144,28 @@ def open_cluster(scheduler: str | None = None, workers: int | None = None) -> It
             yield Cluster(client)
         return
     n_workers = workers or default_threads()
-    with (
-        LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=40
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # what ends in the midst of a talk is told by us
+    with _deaf_to_interrupts():
+        cluster = LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield Cluster(client)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let threads and processes that start here never see a Ctrl-C: the one that started them ends them in order."""
+    if not hasattr(signal, "pthread_sigmask"):  # no such signals on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which would take the mask off again, were it started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,3 +167,42 @@ def test_without_dask_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(DataError, match=r"pip install 'spatialsplit\[dask\]'"), open_cluster():
         pass
+
+
+@pytest.mark.parametrize("address", ["localhost", "tcp://10.0.0.1", "not an address:1", "", "tcp://:x"])
+def test_an_ill_formed_address_is_refused_at_once(address: str) -> None:
+    """Nobody is waited for where nobody can be."""
+    with pytest.raises(DataError, match=r"Invalid scheduler .* an address with a port"), open_cluster(address):
+        pass
+
+
+def _refuse(batch: int) -> int:
+    if batch == 3:
+        raise DataError(f"Invalid batch {batch}.")
+    return batch
+
+
+def test_what_is_wrong_with_the_data_is_said_once_and_not_tried_again(
+    cluster: Cluster, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No worker writes a log, and the results before it came."""
+    results = cluster.map(_refuse, range(6))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(DataError, match="Invalid batch 3"):
+        next(results)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_ctrl_c_is_said_once_and_leaves_nothing(partitioned: Path, tmp_path: Path) -> None:
+    """The workers do not see it: the process that started them ends them, without a traceback of each."""
+    recipe = partitioned / "recipe.toml"
+    words = [sys.executable, "-m", "spatialsplit", "build", recipe, "--out", tmp_path / "d", "--engine", "dask"]
+    running = subprocess.Popen([*map(str, words), "--threads", "2"], stderr=subprocess.PIPE, text=True, process_group=0)
+    assert running.stderr is not None
+    time.sleep(6)  # in the midst of it, or a little before
+    os.killpg(running.pid, signal.SIGINT)
+    said = running.communicate(timeout=60)[1]
+    assert "Traceback" not in said
+    if running.returncode:  # else it was ready before
+        assert len(said.strip().splitlines()) <= 2, said
+        assert list(tmp_path.iterdir()) == []
