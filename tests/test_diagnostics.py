@@ -302,6 +302,15 @@ def test_matched_folds_come_nearer_than_random_folds() -> None:
     )
 
 
+def test_a_random_sample_is_matched_by_folds_of_single_places() -> None:
+    """As kNNDM does: where the sample is spread like the use, random folds are right, and nothing coarser is."""
+    use = scattered(2_000, side=100.0, seed=99)
+    for seed in range(3):
+        rows = scattered(400, side=100.0, seed=seed)
+        single = nearest_other_fold(rows, np.random.default_rng(seed).integers(0, 10, 400))
+        assert matched_folds(rows, use, 10).w < 1.2 * wasserstein(single, nearest_between(use, rows))
+
+
 def test_matched_folds_are_a_splitter_of_degrees() -> None:
     """In another row order the folds are the same."""
     dice = np.random.default_rng(1)

@@ -30,6 +30,8 @@ MOST_ROWS = 20_000
 
 N_SIZES = 16
 ATTEMPTS = 3
+ALONE = 5
+"""In quadrats of so many times less than the distance between neighbours, one place of thirty has company."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ def matched_folds(
 
     Notes
     -----
-    16 sizes from the distance between neighbours to half the extent, 3 attempts each, judged by 20,000 rows at most:
-    O(n log n).
+    16 sizes from the distance between neighbours to half the extent, and one at which nearly every place is alone (as
+    in random folds, which match a random sample), 3 attempts each, judged by 20,000 rows at most: O(n log n).
 
     Examples
     --------
@@ -111,7 +113,7 @@ def _sizes(places: Places) -> list[int | float]:
     apart = nearest_other(places)
     low = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
     ladder = np.geomspace(low, max(places.extent / 2, low), N_SIZES)
-    rounded = [round_up(each) for each in ladder.tolist()]
+    rounded = [round_up(each) for each in [low / ALONE, *ladder.tolist()]]
     return sorted(set(rounded if places.planar else [max(int(each), 1) for each in rounded]))
 
 

@@ -224,5 +224,5 @@ def _check_none_empty(folds: Mapping[str, int], n_splits: int) -> None:
             f"{len(empty)} of {n_splits} folds are empty (first: fold {first_few(empty)}) though {len(folds)} "
             "quadrats are "
             "occupied. Every fold needs at least one. Lower n_splits, use smaller quadrats, or method='quota' "
-            "without strata."
+            "without strata; inside another splitter, use another seed than it has."
         )
