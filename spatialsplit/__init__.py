@@ -20,9 +20,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spatialsplit import diagnostics, folds, grids
     from spatialsplit.audit import AuditReport, audit_dataset, audit_tables
     from spatialsplit.build import BuildOptions, BuildReport, build_dataset
-    from spatialsplit.diagnostics import distance_curves, plot_distance_curves, plot_variograms, suggest_size
+    from spatialsplit.diagnostics import (
+        MatchedKFold,
+        distance_curves,
+        plot_distance_curves,
+        plot_variograms,
+        suggest_size,
+    )
     from spatialsplit.distances import Sites, geodesic_m
     from spatialsplit.draw import Draw, DrawRules, Holdout, Occupied, draw_quadrats, quadrat_number
     from spatialsplit.errors import (
@@ -34,8 +41,18 @@ if TYPE_CHECKING:
         SpatialSplitError,
         SubmissionError,
     )
-    from spatialsplit.folds import BufferedLeaveOneOut, Checkerboard, LeaveQuadratOut, PlaceTimeKFold, QuadratKFold
-    from spatialsplit.grids import HexagonGrid, PlanarGrid, PolygonGrid
+    from spatialsplit.folds import (
+        BalancedQuadratKFold,
+        BufferedLeaveOneOut,
+        Checkerboard,
+        FoldRules,
+        LeaveQuadratOut,
+        PlaceTimeKFold,
+        QuadratKFold,
+        StratifiedQuadratKFold,
+        SystematicKFold,
+    )
+    from spatialsplit.grids import H3Grid, HexagonGrid, PlanarGrid, PolygonGrid, RasterGrid
     from spatialsplit.manifest import read_manifest, verify_dataset
     from spatialsplit.metrics import f1_samples, fathomnet_score, jaccard_fbeta, top_k_error
     from spatialsplit.plots import (
@@ -66,7 +83,7 @@ _HOMES = {
     "build": ("BuildOptions", "BuildReport", "build_dataset"),
     "distances": ("Sites", "geodesic_m"),
     "draw": ("Draw", "DrawRules", "Holdout", "Occupied", "draw_quadrats", "quadrat_number"),
-    "diagnostics": ("distance_curves", "plot_distance_curves", "plot_variograms", "suggest_size"),
+    "diagnostics": ("MatchedKFold", "distance_curves", "plot_distance_curves", "plot_variograms", "suggest_size"),
     "errors": (
         "DataError",
         "ManifestError",
@@ -76,8 +93,18 @@ _HOMES = {
         "SpatialSplitError",
         "SubmissionError",
     ),
-    "folds": ("BufferedLeaveOneOut", "Checkerboard", "LeaveQuadratOut", "PlaceTimeKFold", "QuadratKFold"),
-    "grids": ("HexagonGrid", "PlanarGrid", "PolygonGrid"),
+    "folds": (
+        "BalancedQuadratKFold",
+        "BufferedLeaveOneOut",
+        "Checkerboard",
+        "FoldRules",
+        "LeaveQuadratOut",
+        "PlaceTimeKFold",
+        "QuadratKFold",
+        "StratifiedQuadratKFold",
+        "SystematicKFold",
+    ),
+    "grids": ("H3Grid", "HexagonGrid", "PlanarGrid", "PolygonGrid", "RasterGrid"),
     "manifest": ("read_manifest", "verify_dataset"),
     "metrics": ("f1_samples", "fathomnet_score", "jaccard_fbeta", "top_k_error"),
     "plots": (
@@ -103,12 +130,17 @@ _HOMES = {
 }
 """Where each public name lives."""
 
+_ROOMS = ("diagnostics", "folds", "grids")
+"""Parts of the package that are worth a look of their own: `ss.folds.Places`."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"spatialsplit.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'spatialsplit' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"spatialsplit.{_HOME_OF[name]}"), name)
@@ -117,4 +149,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*globals(), *__all__, *_ROOMS]

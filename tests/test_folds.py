@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -480,6 +482,17 @@ def test_a_missing_attribute_costs_no_row() -> None:
 def test_the_grid_warns_with_its_cure() -> None:
     with pytest.warns(UserWarning, match="lie outside the area of use of EPSG:3035.*EPSG:6933"):
         QuadratKFold(2).folds(np.zeros((2, 1)), groups=[[-70.0, -10.0], [-71.0, -11.0]])
+
+
+def test_all_designs_are_at_hand_after_one_import() -> None:
+    """`import spatialsplit as ss` is enough: for each splitter, and for the rooms with what else there is."""
+    script = (
+        "import spatialsplit as ss; ss.folds.Places; ss.grids.quadrat_outlines; ss.diagnostics.mess; "
+        "rooms = [(room, n) for room in (ss.folds, ss.diagnostics) for n in room.__all__]; "
+        "print(*[n for room, n in rooms if hasattr(getattr(room, n), 'get_n_splits') and not hasattr(ss, n)])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
 
 
 def test_a_column_of_subsets_is_an_index_pair() -> None:
