@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.diagnostics.pairs import RowPairs, row_pairs
-from spatialsplit.diagnostics.sampling import row_numbers
+from spatialsplit.diagnostics.pairs import POOL, RowPairs, row_pairs
+from spatialsplit.diagnostics.sampling import row_numbers, sample_rows
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.folds.parting import check_distance
 from spatialsplit.folds.places import Floats, Integers, Places
@@ -180,6 +180,8 @@ def _closer_and_closer(places: Places, values: Floats, farthest: float | None, s
     stricter, so that noise gets no more chances by more looks.
     """
     reach = farthest or places.extent / 2
+    some = sample_rows(places, POOL, seed, values)  # each look makes its pairs of these
+    places, values = places.take(some), values[some]
     pairs, fruitless = row_pairs(places, reach, seed, values), 0
     seen = widest = _judged(pairs, places, values, reach, seed, fruitless)
     for _ in range(0 if farthest else MOST_LOOKS):
