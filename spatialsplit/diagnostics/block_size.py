@@ -154,7 +154,7 @@ def _count_blocks(places: Places, size: int | float | None) -> int | None:
     row = np.floor((places.north if places.planar else np.radians(places.north) * EARTH_RADIUS_M) / size)
     shrink = 1.0 if places.planar else np.cos(row * size / EARTH_RADIUS_M)
     column = np.floor((places.east if places.planar else np.radians(places.east) * EARTH_RADIUS_M) * shrink / size)
-    return int(np.unique(np.column_stack([column, row]), axis=0).shape[0])
+    return len(Places(column, row, planar=True).distinct[0])
 
 
 def effective_sample_size(places: Places, model: VariogramModel, *, seed: str = "0") -> float:
