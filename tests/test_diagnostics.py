@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pytest
@@ -323,6 +324,17 @@ def test_matched_folds_are_a_splitter_of_degrees() -> None:
     assert all(a[0].size < b[0].size and np.array_equal(a[1], b[1]) for a, b in zip(buffered, pairs, strict=True))
     order = dice.permutation(300)
     assert np.array_equal(cv.matched(None, rows[order]).folds, cv.matched(None, rows).folds[order])
+
+
+def test_places_of_prediction_may_come_as_a_table() -> None:
+    """With other columns beside, in another order, or as points: all are the same places."""
+    dice = np.random.default_rng(1)
+    rows, use = (np.column_stack([dice.uniform(5, 9, 200), dice.uniform(45, 48, 200)]) for _ in range(2))
+    table = pd.DataFrame({"warmth": 1.0, "lat": use[:, 1], "lon": use[:, 0]})
+    points = geopandas.GeoDataFrame(table[["warmth"]], geometry=geopandas.points_from_xy(*use.T), crs=4326)
+    wanted = MatchedKFold(use, 3).matched(None, rows).folds.tolist()
+    for form in (table, table[["lat", "lon"]], pd.DataFrame(use), points, points.geometry):
+        assert MatchedKFold(form, 3).matched(None, rows).folds.tolist() == wanted
 
 
 @each_known_answer("geometry.json", "nearest", where=lambda case: "nearest" in case["id"] and "nndm" not in case["id"])

@@ -136,7 +136,7 @@ class MatchedKFold(SpatialSplitter):
 
     Parameters
     ----------
-    prediction : array of float, shape (m, 2)
+    prediction : array of float, shape (m, 2), data frame or geo data frame
         Longitude and latitude of where the model will be used, or easting and northing.
     n_splits : int
     seed : str or int
@@ -169,7 +169,8 @@ class MatchedKFold(SpatialSplitter):
 
     def matched(self, X: Any, groups: Any = None) -> MatchedFolds:
         """Give the folds with their size, W, and what was tried."""
-        prediction = places_of(self.prediction, self.prediction, planar=self.planar)
+        wide = hasattr(self.prediction, "columns") and len(self.prediction.columns) != 2
+        prediction = places_of(self.prediction, None if wide else self.prediction, planar=self.planar)
         rows = places_of(X, groups, planar=self.planar)
         return matched_folds(rows, prediction, self.n_splits, seed=self.seed, crs=self.crs)
 
