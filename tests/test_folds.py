@@ -11,6 +11,7 @@ from typing import Any
 import geopandas
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import sklearn
 from hypothesis import given, settings
@@ -446,6 +447,7 @@ def test_a_data_frame_and_a_geo_data_frame_give_the_same_folds() -> None:
         lambda table: geopandas.points_from_xy(table["lon"], table["lat"], crs=4326),
         lambda table: geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(table["lon"], table["lat"]), crs=4326),
         places_of,
+        lambda table: pa.Table.from_pandas(table[["lat", "lon"]]),
         lambda table: np.array(quadrats_of_rows(table)).reshape(-1, 1),
         lambda table: pd.DataFrame({"quadrat": quadrats_of_rows(table)}, index=table.index[::-1]),
     ],
@@ -471,6 +473,15 @@ def test_place_and_time_may_come_as_three_columns(by: str) -> None:
     for groups in (table[["lon", "lat", "year"]], table[["lon", "lat", "year"]].to_numpy()):
         found = cv.split(np.zeros((len(table), 1)), groups=groups)
         assert [(train.tolist(), test.tolist()) for train, test in found] == want
+
+
+def test_an_arrow_table_is_a_table() -> None:
+    """Its columns are found by name, as those of a data frame are."""
+    table = survey_table()
+    labelled = table.assign(quadratId=quadrats_of_rows(table))
+    for cv, frame in ((QuadratKFold(4, grid=GRID, buffer_m=500), table), (QuadratKFold(4), labelled)):
+        pairs, arrow = cv.split(frame), cv.split(pa.Table.from_pandas(frame))
+        assert all(np.array_equal(a[0], b[0]) for a, b in zip(pairs, arrow, strict=True))
 
 
 def test_a_missing_attribute_costs_no_row() -> None:
@@ -629,6 +640,11 @@ FIVE = np.zeros((5, 1))
             r"Invalid rules 'threshold'.*FoldRules",
         ),
         (splits(QuadratKFold(2, grid=5000), survey_table(5)), r"Invalid grid 5000\. .*Grid\('EPSG:3035'"),
+        (splits(QuadratKFold(2), FIVE, None, ["\ud800", *"abcd"]), r"which is no letter of Unicode"),
+        (
+            splits(QuadratKFold(2), FIVE, None, np.ma.masked_equal([[9.0, 50.0]] * 4 + [[-1.0, 50.0]], -1)),
+            r"1 of 5 rows have no valid place \(first: row 4: nan 50",
+        ),
         (splits(QuadratKFold(2, seed=True), FIVE, None, list("aabbb")), r"Invalid seed 'True'"),
         (splits(Checkerboard(), survey_table(5).iloc[:0]), r"Fold 0 is empty: 0 occupied quadrats"),
         (splits(StratifiedQuadratKFold(2), FIVE, np.eye(5), list("aabbb")), r"y has the shape \(5, 5\)\. .*one column"),

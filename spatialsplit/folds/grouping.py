@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.folds.places import Floats, Integers, n_columns, n_rows, places_of
+from spatialsplit.folds.places import Floats, Integers, as_frame, n_columns, n_rows, places_of
 from spatialsplit.quadrats import Grid, Quadrats
 
 OWN_COLUMN = "quadratId"
@@ -73,6 +73,7 @@ def quadrats_of(X: Any, groups: Any = None, grid: AnyGrid | None = None) -> Grou
     """
     if n_columns(groups) == 1:
         return group_labels(column_of(groups, 0), n_rows(X) if X is not None else len(groups))
+    X = as_frame(X)
     if groups is None and grid is None and OWN_COLUMN in list(getattr(X, "columns", [])):
         return group_labels(X[OWN_COLUMN], n_rows(X), where=f"column '{OWN_COLUMN}' of X")
     places = places_of(X, groups, planar=is_planar(grid))
@@ -127,14 +128,22 @@ def group_labels(values: Any, n: int, *, where: str = "groups") -> Groups:
             f"{where} holds shapes, which are no labels, and their CRS is not known. Give a geo series, or columns of "
             "coordinates."
         )
-    codes, distinct = pd.factorize(pd.Series(values).reset_index(drop=True), use_na_sentinel=True)
+    try:
+        codes, distinct = pd.factorize(pd.Series(values).reset_index(drop=True), use_na_sentinel=True)
+        labels = [_text(value) for value in distinct]
+        "".join(labels).encode()  # they are hashed as UTF-8
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"A value in {where} holds {error.object[error.start]!r}, which is no letter of Unicode. Labels must be "
+            "text that can be hashed. Read the table with its right encoding."
+        ) from None
     missing = np.flatnonzero(codes < 0)
     if missing.size:
         raise DataError(
             f"{missing.size:,} of {n:,} rows have no value in {where} (first: row {first_few(missing[:4].tolist())}). "
             "A row without a group can be on no side. Fill them in or leave these rows out."
         )
-    return _sorted(codes.astype(np.int64), [_text(value) for value in distinct])
+    return _sorted(codes.astype(np.int64), labels)
 
 
 def class_labels(y: Any, n: int) -> Groups:

@@ -243,6 +243,7 @@ def places_of(X: Any, groups: Any = None, *, planar: bool = False) -> Places:
                 "order."
             )
         return places
+    X = as_frame(X)
     if is_geometry(X):
         return _of_geometry(X, planar, "X")
     if hasattr(X, "columns"):
@@ -290,9 +291,15 @@ def n_columns(groups: Any, known: tuple[int, ...] = (1, 2), *, meaning: str = "t
     return int(columns)
 
 
+def as_frame(X: Any) -> Any:
+    """Give an Arrow table as a data frame, and anything else as it is."""
+    return X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
+
+
 def _of_groups(groups: Any, planar: bool) -> Places:
     if isinstance(groups, Places):
         return groups
+    groups = as_frame(groups)
     if is_geometry(groups):
         return _of_geometry(groups, planar, "groups")
     if hasattr(groups, "columns"):
@@ -362,6 +369,8 @@ def _column(X: Any, position: int) -> Any:
 
 
 def _numbers(values: Any, where: str) -> Floats:
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
