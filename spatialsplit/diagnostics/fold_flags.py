@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spatialsplit.diagnostics.nearest import nearest_between, rows_of
+from spatialsplit.diagnostics.nearest import nearest_between, nearest_of_rows, rows_of
 from spatialsplit.errors import DataError, first_few
 from spatialsplit.folds.balancing import class_counts
 from spatialsplit.folds.places import Integers, Places
@@ -177,7 +177,5 @@ def percent_nearer_than_prediction(
 ) -> npt.NDArray[np.float64]:
     """Give, for each fold, the percentage of test rows nearer to training than the median place of prediction is."""
     median = float(np.median(nearest_between(prediction, places)))
-    nearer = [
-        nearest_between(places.take(rows_of(test)), places.take(rows_of(train))) < median for train, test in pairs
-    ]
+    nearer = [nearest_of_rows(places, rows_of(test), rows_of(train)) < median for train, test in pairs]
     return np.array([100.0 * np.count_nonzero(each) / each.size if each.size else 0.0 for each in nearer])

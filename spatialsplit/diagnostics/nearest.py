@@ -21,6 +21,8 @@ from spatialsplit.folds.places import CHORD_PLAY, Floats, Integers, Places
 MOST_ROWS = 100_000
 """From so many rows distances are measured, at most; to all of them."""
 
+NO_TARGET = "There is no row to measure to. A distance needs two ends. Give at least one."
+
 FAR_M = 50_000
 """Nearer than this, a shorter chord is a shorter geodesic to within a millimetre."""
 
@@ -103,9 +105,29 @@ def nearest_between(origin: Places, targets: Places) -> Floats:
         There is no target.
     """
     if not len(targets):
-        raise DataError("There is no row to measure to. A distance needs two ends. Give at least one.")
+        raise DataError(NO_TARGET)
     _check_one_kind(origin, targets)
     return _nearest(origin, targets.distinct[0], None)
+
+
+def nearest_of_rows(places: Places, origin: Integers, targets: Integers) -> Floats:
+    """Measure from some rows to the nearest of others, of one table.
+
+    Raises
+    ------
+    DataError
+        There is no target.
+
+    Examples
+    --------
+    >>> line = Places(np.array([0.0, 3.0, 4.0]), np.zeros(3), planar=True)
+    >>> nearest_of_rows(line, np.array([0]), np.array([1, 2])).tolist()
+    [3.0]
+    """
+    sites = places.sites_of(targets)
+    if not len(sites):
+        raise DataError(NO_TARGET)
+    return _nearest(places.take(origin), sites, None)
 
 
 def nearest_other(places: Places, rows: Integers | None = None) -> Floats:
@@ -181,7 +203,7 @@ def nearest_train(places: Places, pairs: Iterable[tuple[Integers, Integers]], as
     found = []
     for train, test in pairs:
         rows = rows_of(test)
-        found.append(nearest_between(places.take(rows[wanted[rows]]), places.take(rows_of(train))))
+        found.append(nearest_of_rows(places, rows[wanted[rows]], rows_of(train)))
     return np.concatenate(found) if found else np.zeros(0)
 
 
@@ -203,7 +225,7 @@ def nearest_other_fold(places: Places, folds: Sequence[int] | Integers) -> Float
     distances = np.empty(len(places))
     for fold in np.unique(numbers):
         inside = numbers == fold
-        distances[inside] = nearest_between(places.take(inside), places.take(~inside))
+        distances[inside] = nearest_of_rows(places, np.flatnonzero(inside), np.flatnonzero(~inside))
     return distances
 
 
