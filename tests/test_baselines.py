@@ -261,14 +261,52 @@ class TestEnvironment:
         with pytest.raises(DataError, match=r"1 ids of the environment have rows that differ \(first: 22"):
             Environment(tables=[tmp_path / "env.csv"]).of(BuiltDataset(small).test)
 
+    def test_tables_with_other_columns_stand_side_by_side(self, small: Path, tmp_path: Path) -> None:
+        """As GeoLifeCLEF publishes them: climate and soil, each for training and test."""
+        write_csv(tmp_path / "climate_train.csv", "surveyId,warmth", ["1,10", "2,20"])
+        write_csv(tmp_path / "climate_test.csv", "surveyId,warmth", ["22,40"])
+        write_csv(tmp_path / "soil.csv", "surveyId,ph", ["22,7", "1,5"])
+        tables = [tmp_path / name for name in ("climate_train.csv", "climate_test.csv", "soil.csv")]
+        data = BuiltDataset(small)
+        names, (train, test) = Environment(tables=tables, variables=["ph", "warmth"]).of(data.training()[0], data.test)
+        assert names == ["warmth", "ph"]
+        np.testing.assert_array_equal(train, [[10, 5], [20, np.nan], [np.nan] * 2, [np.nan] * 2])
+        np.testing.assert_array_equal(test, [[40, 7], [np.nan] * 2])
+        write_csv(tmp_path / "soil.csv", "surveyId,ph,warmth", ["22,7,41"])
+        with pytest.raises(DataError, match=r"1 ids of the environment have rows that differ \(first: 22\)"):
+            Environment(tables=tables).of(data.test)
+
+    def test_a_column_with_one_text_is_named_and_not_silently_dropped(self, small: Path, tmp_path: Path) -> None:
+        write_csv(tmp_path / "env.csv", "surveyId,a,b", ["1,1,1", "2,2,'2,5'", "11,1,1", "22,1,1"])
+        (tmp_path / "env.csv").write_text((tmp_path / "env.csv").read_text().replace("'", '"'))
+        model = EnvironmentForest(Environment(tables=[tmp_path / "env.csv"]), forest=SparseForest(2))
+        assert "No variables, as they hold text: b." in model.fit(BuiltDataset(small))
+
+    def test_what_float32_cannot_hold_is_missing(self, small: Path, tmp_path: Path) -> None:
+        write_csv(tmp_path / "env.csv", "surveyId,a", ["21,1e300", "22,-inf"])
+        _, (test,) = Environment(tables=[tmp_path / "env.csv"]).of(BuiltDataset(small).test)
+        assert np.isnan(test).all()
+
+    def test_surveys_to_predict_of_which_nothing_is_known_are_told(self, small: Path, tmp_path: Path) -> None:
+        """A test table that was forgotten must not become a submission that says the same everywhere."""
+        rows = ["1,1", "2,3", "3,8", "4,9", "11,1"]
+        write_csv(tmp_path / "env.csv", "surveyId,a", [*rows, "22,1"])
+        notes = EnvironmentForest(Environment(tables=[tmp_path / "env.csv"]), forest=SparseForest(2)).fit(
+            BuiltDataset(small)
+        )
+        assert "2 of 3 validation surveys have no environment and got the medians." in notes
+        assert "1 of 2 test surveys have no environment and got the medians." in notes
+        write_csv(tmp_path / "env.csv", "surveyId,a", rows)
+        with pytest.raises(DataError, match="None of the 2 test surveys has an environment"):
+            EnvironmentForest(Environment(tables=[tmp_path / "env.csv"])).fit(BuiltDataset(small))
+
     def test_what_is_filled_in_is_learnt_from_the_training_surveys_alone(self, small: Path, tmp_path: Path) -> None:
         """Validation and test rows may be anything: the forest and what it fills in stay the same."""
         rows = ["1,1,1", "2,3,", "3,8,4", "4,,5"]
-        environment = Environment(tables=[tmp_path / "env.csv"])
         medians = []
         for others in (["11,1,1", "21,,2"], ["11,900,9", "12,800,9", "13,700,9", "22,600,9"]):
             write_csv(tmp_path / "env.csv", "surveyId,a,b", [*rows, *others])
-            model = EnvironmentForest(environment, forest=SparseForest(2))
+            model = EnvironmentForest(Environment(tables=[tmp_path / "env.csv"]), forest=SparseForest(2))
             notes = model.fit(BuiltDataset(small))
             medians.append(model._imputation.medians.tolist())
         assert medians == [[3, 4], [3, 4]]

@@ -19,7 +19,7 @@ from spatialsplit.baselines.dataset import BuiltDataset, Floats, Surveys
 from spatialsplit.baselines.environment import Environment, Imputation
 from spatialsplit.baselines.ranking import best_first
 from spatialsplit.baselines.trees import Floats32, Integers, Tree, TreeRules, grow_tree
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, first_few
 
 CHUNK_NUMBERS = 1 << 23
 """How many probabilities are in memory at once: 64 MB."""
@@ -181,17 +181,24 @@ class EnvironmentForest:
         """Grow the forest on the training data."""
         surveys, source = data.training(self.source)
         names, (values,) = self.environment.of(surveys)
-        known = np.asarray(np.isfinite(values).any(axis=1))
-        if not known.any():
-            raise DataError(
-                f"None of the {len(surveys):,} training {source} has an environment: all lie off the rasters, or their "
-                "ids are not in the tables. Check the CRS of the rasters and the ids."
-            )
+        known = _known(values, f"training {source}")
+        unknown = self._unknown(data)
         surveys, values = surveys.take(known), values[known]
         self._imputation = Imputation.fit(values)
         filled = self._imputation.fill(values)
         self.forest.fit(filled[surveys.row], surveys.species, progress=self.progress)
-        return self._notes(names, values, source, int(np.count_nonzero(~known)), len(surveys.species))
+        return [*self._notes(names, values, source, int(np.count_nonzero(~known)), len(surveys.species)), *unknown]
+
+    def _unknown(self, data: BuiltDataset) -> list[str]:
+        """Say how many surveys are to be predicted of which nothing is known; refuse it where that is all of them."""
+        notes = []
+        for what, group in (("validation surveys", data.val), ("test surveys", data.test)):
+            if group is not None and len(group):
+                _, (values,) = self.environment.of(group)
+                n_unknown = int(np.count_nonzero(~_known(values, what)))
+                if n_unknown:
+                    notes.append(f"{n_unknown:,} of {len(group):,} {what} have no environment and got the medians.")
+        return notes
 
     def _notes(self, names: list[str], values: Floats, source: str, n_unknown: int, n_labels: int) -> list[str]:
         n_filled = int(np.count_nonzero(~np.isfinite(values)))
@@ -201,9 +208,22 @@ class EnvironmentForest:
         ]
         if n_unknown:
             notes.append(f"{n_unknown:,} training {source} without any environment were left out.")
+        if self.environment.left_out:
+            notes.append(f"No variables, as they hold text: {first_few(self.environment.left_out, shown=12)}.")
         return notes
 
     def rank(self, surveys: Surveys, n_best: int) -> Integers:
         """Give the most probable species of each survey."""
         _, (values,) = self.environment.of(surveys)
         return self.forest.rank(self._imputation.fill(values), n_best)
+
+
+def _known(values: Floats, what: str) -> npt.NDArray[np.bool_]:
+    """Tell of which surveys anything is known, of at least one of which something must be."""
+    known = np.asarray(np.isfinite(values).any(axis=1))
+    if not known.any():
+        raise DataError(
+            f"None of the {len(values):,} {what} has an environment: all lie off the rasters, or their ids are not in "
+            "the tables. Check the CRS of the rasters and the ids; --env may be given several times."
+        )
+    return known
