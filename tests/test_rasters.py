@@ -19,7 +19,7 @@ from rasterio.errors import NotGeoreferencedWarning
 
 from spatialsplit.cli.rasters import extract
 from spatialsplit.errors import DataError
-from spatialsplit.rasters import Raster, extract_values, raster_values
+from spatialsplit.rasters import Raster, extract_values, patches_around, raster_values
 from spatialsplit.rasters import values as values_module
 from spatialsplit.tables import TableInput
 from tests.raster_files import numbered, write_raster
@@ -173,6 +173,47 @@ def test_a_mask_beside_the_values_counts(make_raster: MakeRaster) -> None:
     assert found.missing.tolist() == [[False, True]]
 
 
+def test_an_alpha_band_counts_beside_a_nodata_value(make_raster: MakeRaster) -> None:
+    """GDAL's own mask overlooks alpha where a nodata value is declared."""
+    path = make_raster([[[10, 20, 30]], [[255, 0, 255]]], name="grey", nodata=30, photometric="MINISBLACK", ALPHA="YES")
+    found = raster_values(path, [8.005, 8.015, 8.025], [50.995] * 3)
+    assert found.missing[0].tolist() == [False, True, True]
+    assert found.n_nodata == (2, 0)
+
+
+def test_bands_of_several_types_are_each_read_as_their_own(make_raster: MakeRaster, tmp_path: Path) -> None:
+    """A virtual raster may stack what rasterio reads one by one only."""
+    make_raster(np.array([[7, 8, 9]], "int32"), name="whole")
+    make_raster(np.array([[9.8, -3.4e38, 0.1]], "float32"), name="broken")
+    bands = "".join(
+        f'<VRTRasterBand dataType="{kind}" band="{band}"><NoDataValue>{nodata}</NoDataValue><SimpleSource>'
+        f'<SourceFilename relativeToVRT="1">{name}.tif</SourceFilename></SimpleSource></VRTRasterBand>'
+        for band, (kind, name, nodata) in enumerate((("Int32", "whole", 9), ("Float32", "broken", -3.4e38)), start=1)
+    )
+    path = tmp_path / "both.vrt"
+    path.write_text(
+        '<VRTDataset rasterXSize="3" rasterYSize="1"><SRS>EPSG:4326</SRS>'
+        f"<GeoTransform>8, 0.01, 0, 51, 0, -0.01</GeoTransform>{bands}</VRTDataset>"
+    )
+    found = raster_values(path, [8.005, 8.015, 8.025], [50.995] * 3)
+    assert found.column(0).to_pylist() == [7, 8, None]
+    assert [str(each) for each in found.column(1)] == ["9.800000190734863", "None", "0.10000000149011612"]
+    assert str(found.column(1).type) == "float"
+    (patch,) = patches_around(Raster(path), [8.015], [50.995], 3)
+    assert patch.values[0, 1].tolist() == [7, 8, 9]
+    assert patch.missing[:, 1].tolist() == [[False, False, True], [False, True, False]]
+
+
+def test_whole_numbers_beyond_doubles_are_told_apart(make_raster: MakeRaster) -> None:
+    """2^53 + 1 is no double, and 2^63 no int64."""
+    lon, lat = [8.005, 8.015], [50.995] * 2
+    signed = make_raster(np.array([[2**53 + 1, 2**53]], "int64"))
+    assert raster_values(Raster(signed, nodata=(2**53 + 1,)), lon, lat).column(0).to_pylist() == [None, 2**53]
+    assert raster_values(Raster(signed, nodata=(2**70,)), lon, lat).column(0).to_pylist() == [2**53 + 1, 2**53]
+    unsigned = make_raster(np.array([[2**64 - 1, 2**63 + 5]], "uint64"))
+    assert raster_values(unsigned, lon, lat).column(0).to_pylist() == [2**64 - 1, 2**63 + 5]
+
+
 def test_a_raster_of_0_to_360_degrees_is_met_from_the_west(make_raster: MakeRaster) -> None:
     world = make_raster(numbered(180, 360), transform=rasterio.Affine(1, 0, 0, 0, -1, 90))
     found = raster_values(world, [-0.5, 0.5, 179.5, -179.5, -180.0], [89.5] * 5)
@@ -208,6 +249,9 @@ def test_bad_rasters_are_named_with_their_cure(make_raster: MakeRaster, tmp_path
         placeless = make_raster(numbered(), name="placeless", transform=rasterio.Affine.identity())
     with pytest.raises(DataError, match=r"placeless\.tif has no geotransform"):
         raster_values(placeless, [8], [51])
+    flat = make_raster(numbered(), name="flat", transform=rasterio.Affine(0, 0, 8, 0, 0, 51))
+    with pytest.raises(DataError, match=r"flat\.tif has a geotransform whose pixels have no area"):
+        raster_values(flat, [8], [51])
     with pytest.raises(DataError, match=r"declares no CRS.*--raster-crs"):
         raster_values(make_raster(numbered(), crs=None), [8], [51])
     (tmp_path / "text.tif").write_text("no raster")
@@ -274,8 +318,8 @@ class TestExtract:
         raster = make_raster(numbered())
         result, out = self.run(tmp_path, "lon,lat\n8,51\n8,91\nx,51\n", "--raster", str(raster))
         assert isinstance(result.exception, DataError)
-        assert "Invalid latitude in 1 of 3 rows of points.csv (first: line 3: 8.0, 91.0)" in str(result.exception)
-        assert "Invalid longitude in 1 of 3 rows" in str(result.exception)
+        assert "Invalid latitude in 1 of 3 rows of points.csv (first: line 3: 8, 91)" in str(result.exception)
+        assert "Invalid longitude in 1 of 3 rows of points.csv (first: line 4: x, 51)" in str(result.exception)
         assert not out.exists()
 
     def test_two_columns_of_one_name_are_refused(self, make_raster: MakeRaster, tmp_path: Path) -> None:
@@ -292,6 +336,14 @@ class TestExtract:
         result, _ = self.run(tmp_path, "lon,lat\n8,51\n", *options)
         assert result.exit_code == 2
         assert "there is no raster 'hight'. Known: height." in result.stderr
+
+    @pytest.mark.parametrize("text", ["", "height=", "0,255", "sea"])
+    def test_a_nodata_value_is_one_number(self, make_raster: MakeRaster, tmp_path: Path, text: str) -> None:
+        """Of two numbers the second would be left out in silence."""
+        options = ["--raster", str(make_raster(numbered())), "--nodata", text]
+        result, _ = self.run(tmp_path, "lon,lat\n8,51\n", *options)
+        assert result.exit_code == 2
+        assert "--nodata must be one number" in result.stderr
 
     def test_batches_do_not_show(self, make_raster: MakeRaster, tmp_path: Path) -> None:
         column = np.random.default_rng(3).integers(0, 40, 2000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def patches(
     Example:  spatialsplit patches test_blind.csv --raster flora/rasters/elevation.tif --size-px 32 --out patches
     """
     raster = read_rasters((file,), options["nodata"], options["raster_crs"])[0]
-    bands = tuple(int(band) for band in _numbers(options["bands"], "--bands")) or None
+    bands = tuple(_whole_numbers(options["bands"], "--bands")) or None
     stretch = _stretch(options["stretch"])
     table, columns = points_of(points, options)
     with _counted("Cutting patches", None) as advance:
@@ -151,7 +151,7 @@ def read_rasters(files: Iterable[str], nodata: Iterable[str] = (), crs: str | No
         rasters.append(Raster(Path(path if named else text), name if named else None, (), crs))
     for text in nodata:
         name, mark, value = text.rpartition("=")
-        number = _numbers(value, "--nodata")[0]
+        number = _nodata(value)
         if mark and name not in {raster.column for raster in rasters}:
             known = ", ".join(raster.column for raster in rasters)
             raise click.UsageError(f"--nodata {text}: there is no raster '{name}'. Known: {known}.")
@@ -164,9 +164,24 @@ def read_rasters(files: Iterable[str], nodata: Iterable[str] = (), crs: str | No
 
 def _numbers(text: str | None, option: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")] if text else []
+        return [float(part) for part in text.split(",")] if text is not None else []
     except ValueError:
         raise click.UsageError(f"{option} must be numbers with commas between them, and is '{text}'.") from None
+
+
+def _whole_numbers(text: str | None, option: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")] if text is not None else []
+    except ValueError:
+        raise click.UsageError(f"{option} must be whole numbers with commas between them, and is '{text}'.") from None
+
+
+def _nodata(text: str) -> float:
+    """Read one value; a whole number stays one, as doubles do not tell those beyond 2^53 apart."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise click.UsageError(f"--nodata must be one number, and is '{text}'. Give it several times for several.")
 
 
 def _stretch(text: str | None) -> tuple[float, float, float] | None:

@@ -26,10 +26,15 @@ from spatialsplit.rasters.patch_ids import PatchPlaces, read_patch_places
 from spatialsplit.rasters.pictures import patch_path
 from spatialsplit.rasters.pixels import Pixels, Raster, blocks_of, by_block, pixels_of
 from spatialsplit.rasters.points import PointColumns
-from spatialsplit.rasters.values import Flags, is_nodata, needs_mask
+from spatialsplit.rasters.values import Flags, is_nodata, needs_mask, read_hidden, read_window
 from spatialsplit.tables import TableInput, write_table
 
 INDEX = "index.csv"
+INDEX_COLUMNS = ("path", "status", "n_missing", "reason")
+"""What the index says of each id, beside the id and its coordinates."""
+
+LARGEST_PATCH = 1 << 28
+"""Numbers in a patch: 16,384 × 16,384 of one band. Each takes up to 8 bytes several times over."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,7 @@ def chosen_bands(raster: Raster, dataset: Any, bands: Sequence[int] | None) -> l
 
 
 def _cut_windows(raster: Raster, dataset: Any, pixels: Pixels, size_px: int, bands: list[int]) -> Iterator[Patch]:
+    _check_size(size_px, len(bands))
     inside = np.flatnonzero(pixels.inside)
     has_mask = needs_mask(dataset)
     for members in by_block(blocks_of(dataset), pixels.row[inside], pixels.column[inside]):
@@ -133,6 +139,16 @@ def _cut_windows(raster: Raster, dataset: Any, pixels: Pixels, size_px: int, ban
             top, left = (int(each[position]) - size_px // 2 for each in (pixels.row, pixels.column))
             values, missing = _read_window(raster, dataset, (top, left, size_px), bands, has_mask)
             yield Patch(position, values, missing, top, left)
+
+
+def _check_size(size_px: int, n_bands: int) -> None:
+    n_numbers = n_bands * size_px * size_px
+    if size_px < 1 or n_numbers > LARGEST_PATCH:
+        raise DataError(
+            f"Invalid size of a patch: {n_bands} bands of {size_px:,} × {size_px:,} pixels are {n_numbers:,} numbers. "
+            f"A patch has at least one pixel and at most {LARGEST_PATCH:,} numbers. Say another --size-px, or fewer "
+            "--bands."
+        )
 
 
 def _read_window(
@@ -144,10 +160,10 @@ def _read_window(
     height = min(top + size, dataset.height) - first_row
     width = min(left + size, dataset.width) - first_column
     window = Window(first_column, first_row, width, height)
-    read = dataset.read(bands, window=window)
+    read = read_window(dataset, bands, window)
     lacking = is_nodata(raster, dataset, read, bands)
     if has_mask:
-        lacking |= dataset.read_masks(bands, window=window) == 0
+        lacking |= read_hidden(dataset, bands, window)
     values = np.zeros((len(bands), size, size), dtype=read.dtype)
     missing = np.ones(values.shape, dtype=bool)
     there = np.s_[:, first_row - top : first_row - top + height, first_column - left : first_column - left + width]
@@ -200,6 +216,7 @@ def write_patches(
         The folder exists and may not be replaced.
     """
     places = read_patch_places(table, id_column, columns or PointColumns())
+    _check_index_names(places)
     target = Path(folder)
     with raster.open() as dataset:
         pixels = pixels_of(raster, dataset, places.east, places.north, places.crs)
@@ -215,6 +232,16 @@ def write_patches(
             _write_index(working / INDEX, places, rows)
             _write_description(working / "patches.json", raster, stored, rows)
     return _summary(target, rows)
+
+
+def _check_index_names(places: PatchPlaces) -> None:
+    names = [places.id_column, places.east_column, places.north_column, *INDEX_COLUMNS]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(
+            f"{INDEX} would have two columns '{repeated[0]}'. It has the ids, both coordinates and "
+            f"{', '.join(INDEX_COLUMNS)}. Choose another column of ids with --id-col, or rename that one."
+        )
 
 
 @dataclass
@@ -265,11 +292,10 @@ def _write_index(path: Path, places: PatchPlaces, rows: _Rows) -> None:
         places.id_column: pa.array(places.ids, pa.string()),
         places.east_column: pa.array(places.east_texts, pa.string()),
         places.north_column: pa.array(places.north_texts, pa.string()),
-        "path": pa.array(rows.path, pa.string()),
-        "status": pa.array(rows.status, pa.string()),
-        "n_missing": pa.array(rows.n_missing, pa.int64()),
-        "reason": pa.array(rows.reason, pa.string()),
     }
+    found = (rows.path, rows.status, rows.n_missing, rows.reason)
+    for name, values in zip(INDEX_COLUMNS, found, strict=True):
+        cells[name] = pa.array(values, pa.int64() if name == "n_missing" else pa.string())
     write_table(path, pa.table(cells))
 
 

@@ -95,13 +95,19 @@ class Raster:
                 f"{self.path} has no geotransform, so its pixels lie nowhere. A raster must be georeferenced. "
                 "Write it with its geotransform, or with a world file beside it."
             )
+        if dataset.transform.is_degenerate:
+            raise DataError(
+                f"{self.path} has a geotransform whose pixels have no area, so they lie nowhere. "
+                "Write it with its geotransform, or with a world file beside it."
+            )
         if not (dataset.crs or self.crs):
             raise DataError(
                 f"{self.path} declares no CRS, so points cannot be found in it. Say which it has: "
                 "--raster-crs EPSG:…, or Raster(path, crs=…)."
             )
-        if dataset.dtypes[0].startswith("complex"):
-            raise DataError(f"{self.path} holds {dataset.dtypes[0]} numbers. Only real ones can be read.")
+        unreal = [dtype for dtype in dataset.dtypes if dtype.startswith("complex")]
+        if unreal:
+            raise DataError(f"{self.path} holds {unreal[0]} numbers. Only real ones can be read.")
 
     def crs_of(self, dataset: Any) -> str:
         """Give the CRS that the file declares, else the one that was said."""

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from spatialsplit.columns import find_columns
 from spatialsplit.crs import WGS84
 from spatialsplit.errors import DataError
+from spatialsplit.occurrences.cells import cell_texts
 from spatialsplit.occurrences.coordinates import parse_numbers, read_places
 from spatialsplit.occurrences.faults import CODES, REASONS, WHAT
 from spatialsplit.rasters.pixels import Floats
@@ -77,7 +79,7 @@ def read_points(table: TableInput, columns: PointColumns | None = None) -> Point
         east, _ = parse_numbers(first)
         north, _ = parse_numbers(second)
         places = read_places(first, second, columns.crs, columns.decimals)
-        faults.note(batch, places.reasons, east, north)
+        faults.note(batch, places.reasons, first, second)
         # not rounded, points stay in their own CRS: a raster in that same CRS is then met without a transform
         fine = places.reasons == 0
         easts.append(np.where(fine, east, np.nan) if columns.decimals is None else places.lon)
@@ -96,7 +98,7 @@ class _BadCoordinates:
         self._n_rows = 0
 
     def note(
-        self, batch: Batch, reasons: np.ndarray[tuple[int], np.dtype[np.int8]], east: Floats, north: Floats
+        self, batch: Batch, reasons: np.ndarray[tuple[int], np.dtype[np.int8]], east: pa.Array, north: pa.Array
     ) -> None:
         """Note the rows of a batch that have no place, but for missing coordinates, which are no fault here."""
         self._n_rows += len(reasons)
@@ -106,7 +108,8 @@ class _BadCoordinates:
             rows = np.flatnonzero(reasons == code)
             count, places, values = self._found.get(REASONS[code], (0, [], []))
             places = [*places, *((batch.file, batch.first_row + int(row)) for row in rows[:3])][:3]
-            values = [*values, *(f"{east[row]}, {north[row]}" for row in rows[:3])][:3]
+            texts = (cell_texts(cells.take(pa.array(rows[:3]))).to_pylist() for cells in (east, north))
+            values = [*values, *map(", ".join, zip(*texts, strict=True))][:3]
             self._found[REASONS[code]] = count + len(rows), places, values
 
     def refuse(self) -> None:

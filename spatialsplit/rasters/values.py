@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from rasterio.enums import MaskFlags
+from rasterio.enums import ColorInterp, MaskFlags
 from rasterio.windows import Window
 
 from spatialsplit.crs import WGS84
@@ -23,6 +23,9 @@ from spatialsplit.rasters.pixels import Blocks, Floats, Integers, Pixels, Raster
 
 FEWEST_BLOCKS = 32
 """With fewer blocks to read, a thread is not worth opening the file once more."""
+
+WHOLE_IN_DOUBLE = 2**53
+"""Up to here doubles tell whole numbers apart. A GeoTIFF declares its nodata value as one."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -44,6 +47,8 @@ class RasterValues:
         Points off the raster.
     n_nodata : tuple of int
         For each band, points on a pixel without data.
+    types : tuple of dtype
+        What each band stores, where the file's bands differ in it and `values` has a type that holds them all.
     """
 
     names: tuple[str, ...]
@@ -52,12 +57,14 @@ class RasterValues:
     n_unplaced: int
     n_outside: int
     n_nodata: tuple[int, ...]
+    types: tuple[np.dtype[Any], ...] = ()
 
     def column(self, band: int) -> pa.Array:
         """Give a band as a column: whole numbers stay whole, float32 keeps its short form (9.8), missing is null."""
-        values = self.values[band]
+        values = self.values[band].astype(self.types[band] if self.types else self.values.dtype)
         if values.dtype.kind in "iu":
-            values = values.astype(np.int64 if values.max(initial=0) < 2**63 else np.float64)
+            is_large = values.max(initial=0, where=~self.missing[band]) > np.iinfo(np.int64).max
+            values = values.astype(np.uint64 if is_large else np.int64)
         return pa.array(values, mask=self.missing[band])
 
     def as_floats(self, band: int) -> Floats:
@@ -128,6 +135,7 @@ def raster_values(
             n_unplaced=int(np.count_nonzero(~pixels.placed)),
             n_outside=int(np.count_nonzero(pixels.placed & ~pixels.inside)),
             n_nodata=tuple(int(n) for n in n_nodata),
+            types=() if scaled or len(set(dataset.dtypes)) == 1 else tuple(map(np.dtype, dataset.dtypes)),
         )
 
 
@@ -166,15 +174,38 @@ def _read_block(
 ) -> tuple[npt.NDArray[Any], Flags | bool]:
     top, left, height, width = blocks.window(int(row[0]), int(column[0]))
     window = Window(left, top, width, height)
-    found = dataset.read(window=window)[:, row - top, column - left]
-    masked = dataset.read_masks(window=window)[:, row - top, column - left] == 0 if has_mask else False
+    found = read_window(dataset, dataset.indexes, window)[:, row - top, column - left]
+    masked = read_hidden(dataset, dataset.indexes, window)[:, row - top, column - left] if has_mask else False
     return found, masked
+
+
+def read_window(dataset: Any, bands: Sequence[int], window: Window) -> npt.NDArray[Any]:
+    """Read bands in a type that holds them all; rasterio itself reads bands of one type only."""
+    if len({dataset.dtypes[band - 1] for band in bands}) > 1:
+        return np.stack([dataset.read(band, window=window) for band in bands])
+    values: npt.NDArray[Any] = dataset.read(list(bands), window=window)
+    return values
 
 
 def needs_mask(dataset: Any) -> bool:
     """Tell whether a mask or an alpha band says which pixels hold data, beside the values themselves."""
     known = {MaskFlags.all_valid, MaskFlags.nodata}
-    return any(not known.intersection(flags) for flags in dataset.mask_flag_enums)
+    return _alpha_band(dataset) is not None or any(not known.intersection(flags) for flags in dataset.mask_flag_enums)
+
+
+def read_hidden(dataset: Any, bands: Sequence[int], window: Window) -> Flags:
+    """Tell which pixels a mask or alpha band hides. GDAL itself overlooks alpha where a nodata value is declared."""
+    hidden: Flags = dataset.read_masks(list(bands), window=window) == 0
+    alpha = _alpha_band(dataset)
+    if alpha is not None:
+        is_colour = np.array([band != alpha for band in bands])
+        hidden |= is_colour[:, None, None] & (dataset.read(alpha, window=window) == 0)
+    return hidden
+
+
+def _alpha_band(dataset: Any) -> int | None:
+    interpretations = dataset.colorinterp
+    return interpretations.index(ColorInterp.alpha) + 1 if ColorInterp.alpha in interpretations else None
 
 
 def is_nodata(raster: Raster, dataset: Any, values: npt.NDArray[Any], bands: Sequence[int] | None = None) -> Flags:
@@ -191,7 +222,7 @@ def is_nodata(raster: Raster, dataset: Any, values: npt.NDArray[Any], bands: Seq
     missing = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
     for position, band in enumerate(bands or dataset.indexes):
         for nodata in _nodata_of(raster, dataset, band):
-            stored = _as_stored(nodata, values.dtype)
+            stored = _as_stored(nodata, np.dtype(dataset.dtypes[band - 1]))
             if stored is not None:
                 missing[position] |= values[position] == stored
     return missing
@@ -201,7 +232,7 @@ def stored_nodata(raster: Raster, dataset: Any, dtype: np.dtype[Any]) -> Any:
     """Give a value that says "no data" in a copy of the raster, or None where its type has none that is known."""
     for nodata in _nodata_of(raster, dataset, 1)[::-1]:
         stored = _as_stored(nodata, dtype)
-        if stored is not None:
+        if stored is not None and abs(int(stored) if dtype.kind in "iu" else 0) <= WHOLE_IN_DOUBLE:
             return stored
     return dtype.type(np.nan) if dtype.kind == "f" else None
 
@@ -217,7 +248,7 @@ def _as_stored(nodata: float, dtype: np.dtype[Any]) -> Any:
         with np.errstate(over="ignore"):
             return dtype.type(nodata)
     limits = np.iinfo(dtype)
-    is_whole = np.isfinite(nodata) and float(nodata).is_integer() and limits.min <= nodata <= limits.max
+    is_whole = (isinstance(nodata, int) or float(nodata).is_integer()) and limits.min <= nodata <= limits.max
     return dtype.type(int(nodata)) if is_whole else None
 
 
