@@ -170,6 +170,12 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
         (one, two, ["--format", "jpeg"], r"A jpeg has 1 or 3 bands, and .*two\.tif gives 2"),
         (one, wide, ["--bands", "1,3"], "No band 3 in .*which has 1"),
         (one, wide, ["--stretch", "5,5,1"], "Invalid stretch 5,5,1"),
+        (one, wide, ["--stretch", "0,inf"], "Invalid stretch 0,inf,1"),
+        (one, wide, ["--stretch", "0,1,inf"], "Invalid stretch 0,1,inf"),
+        (one, wide, ["--suffix", "/../rgb"], "Invalid suffix '/../rgb'"),
+        (one, wide, ["--size-px", "70000"], "1 bands of 70,000 × 70,000 pixels.*Say another --size-px"),
+        ("path,lon,lat\n1,8.1,50.9\n", wide, ["--id-col", "path"], "would have two columns 'path'.*--id-col"),
+        ("surveyId,lon,lat\nab..,8,50.9\nx..yz,8,50.9\n", wide, [], r"2 of 2 ids.*cannot name a file.*'ab\.\.'"),
         ("surveyId,lon,lat\n../x,8.1,50.9\n,8,50.9\n", wide, [], r"2 of 2 ids.*cannot name a file.*'\.\./x'"),
         (
             "surveyId,lon,lat\n1,8.1,50.9\n1,8.2,50.9\n",
@@ -182,6 +188,24 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
         with pytest.raises(DataError, match=message):
             run(text, raster, *options)
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("bands", ["1.5", "nan", "1,,2", ""])
+def test_bands_are_whole_numbers(make_raster: MakeRaster, tmp_path: Path, bands: str) -> None:
+    (tmp_path / "points.csv").write_text("surveyId,lon,lat\n1,8.1,50.9\n")
+    arguments = [str(tmp_path / "points.csv"), "--raster", str(make_raster(numbered())), "--bands", bands]
+    result = CliRunner().invoke(patches, [*arguments, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "--bands must be whole numbers" in result.stderr
+
+
+def test_a_nodata_value_that_a_file_cannot_declare_becomes_a_mask(
+    run: Callable[..., Any], make_raster: MakeRaster, tmp_path: Path
+) -> None:
+    raster = make_raster(np.array([[2**63 - 1, 5]], "int64"))
+    index = run("surveyId,lon,lat\n1,8.015,50.995\n", raster, "--size-px", "2", "--nodata", str(2**63 - 1))
+    read = read_masked(tmp_path / "out" / index["1"]["path"])
+    assert read.mask.tolist() == [[[True, True], [True, False]]]
 
 
 def test_several_tables_make_one_folder(make_raster: MakeRaster, tmp_path: Path) -> None:
@@ -279,6 +303,33 @@ class TestGeoLifeClefsPatches:
         (tmp_path / "56" / "34" / "123456.jpeg").write_bytes(b"\xff\xd8 no picture")
         with pytest.raises(DataError, match=r"123456\.jpeg cannot be read as a patch"):
             PatchFolder(tmp_path).read("123456")
+
+    def test_a_png_with_a_broken_chunk_is_named(self, tmp_path: Path) -> None:
+        """Pillow raises a SyntaxError for it."""
+        Image.fromarray(numbered(9, 9, "uint8")).save(tmp_path / "whole.png")
+        content = bytearray((tmp_path / "whole.png").read_bytes())
+        at = content.index(b"IDAT")
+        content[at - 4 : at] = (5).to_bytes(4)  # what follows is then no chunk
+        (tmp_path / "7").mkdir()
+        (tmp_path / "7" / "7.png").write_bytes(content)
+        with pytest.raises(DataError, match=r"7\.png cannot be read as a patch"):
+            PatchFolder(tmp_path).read(7)
+
+    def test_colours_of_a_palette_are_read_as_colours(self, tmp_path: Path) -> None:
+        (tmp_path / "7").mkdir()
+        Image.new("RGB", (4, 4), (10, 200, 30)).quantize(2).save(tmp_path / "7" / "7.png")
+        assert PatchFolder(str(tmp_path)).read_channels(7, "rgb")[:, 0, 0].tolist() == [10, 200, 30]  # type: ignore[arg-type]
+
+    def test_two_pictures_of_one_place_have_one_size(self, tmp_path: Path) -> None:
+        for kind, mode, size in (("rgb", "RGB", 4), ("nir", "L", 5)):
+            (tmp_path / kind / "7").mkdir(parents=True)
+            Image.new(mode, (size, size)).save(tmp_path / kind / "7" / "7.jpeg")
+        with pytest.raises(DataError, match=r"The patch of 7 in .* has 4, 4 pixels in rgb and 5, 5 in nir"):
+            PatchFolder(tmp_path).read_channels(7, "rgnir")
+
+    def test_a_kind_that_is_not_known_is_named(self) -> None:
+        with pytest.raises(DataError, match=r"Unknown kind of patch 'near_ir'. Known: rgb, nir, altitude, landcover"):
+            PatchFolder(data_folder() / "glc22_sample").find(10561985, "near_ir")
 
 
 def test_paths_of_short_ids_are_geolifeclefs_own() -> None:

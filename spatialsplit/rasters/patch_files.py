@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from spatialsplit.rasters.values import Flags, stored_nodata
 JPEG_QUALITY = 90
 """As GeoLifeCLEF 2023 and 2024 wrote theirs."""
 
+SUFFIX = re.compile(r"(?!.*\.\.)[A-Za-z0-9._-]*")
 BANDS_OF_PICTURES = {"png": (1, 3, 4), "jpeg": (1, 3)}
 
 
@@ -57,11 +60,16 @@ class PatchForm:
     def __post_init__(self) -> None:
         if self.size_px < 1:
             raise DataError(f"Invalid size_px {self.size_px}. A patch has at least one pixel. Say --size-px 128.")
-        if self.stretch and not (self.stretch[1] > self.stretch[0] and self.stretch[2] > 0):
+        if not SUFFIX.fullmatch(self.suffix):
+            raise DataError(
+                f"Invalid suffix '{self.suffix}'. It is a part of a file's name, made of letters, digits, single '.', "
+                "'_' and '-', such as _rgb. Correct --suffix."
+            )
+        if self.stretch and not _is_stretch(*self.stretch):
             low, high, gamma = self.stretch
             raise DataError(
-                f"Invalid stretch {low:g},{high:g},{gamma:g}. It must be LOW,HIGH,GAMMA with LOW < HIGH and GAMMA > 0, "
-                "such as 0,10000,2.5."
+                f"Invalid stretch {low:g},{high:g},{gamma:g}. It must be LOW,HIGH,GAMMA, finite, with LOW < HIGH and "
+                "GAMMA > 0, such as 0,10000,2.5."
             )
 
     @property
@@ -92,6 +100,10 @@ class PatchForm:
                 f"A {self.format} has {known} bands, and {raster.path} gives {len(bands)}. Choose: --bands 1,2,3."
             )
         return Stored(self, bands, np.dtype(np.uint8), None)
+
+
+def _is_stretch(low: float, high: float, gamma: float) -> bool:
+    return all(math.isfinite(number) for number in (low, high, gamma)) and low < high and gamma > 0
 
 
 @dataclass(frozen=True)

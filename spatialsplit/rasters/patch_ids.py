@@ -17,7 +17,8 @@ from spatialsplit.tables import TableInput
 ID_COLUMNS = ("surveyId", "observation_id", "patchID", "glcID", "Id")
 """Whose ids patches are filed under, where a table has several: the first of these."""
 
-FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+FILE_NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9_-][A-Za-z0-9._-]*")
+"""Two dots in a row could become the name of a folder, and that of the one above."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,6 @@ def _check_ids(table: TableInput, ids: list[str], column: str) -> None:
         shown = first_few(f"row {row + 1}: '{ids[row]}'" for row in bad)
         raise DataError(
             f"{len(bad):,} of {len(ids):,} ids in column '{column}' of {table.name} cannot name a file "
-            f"(first: {shown}). An id is made of letters, digits, '.', '_' and '-'. Choose another column: "
+            f"(first: {shown}). An id is made of letters, digits, single '.', '_' and '-'. Choose another column: "
             "--id-col NAME."
         )

@@ -60,7 +60,8 @@ class PatchFolder:
     folder: Path
 
     def __post_init__(self) -> None:
-        if not Path(self.folder).is_dir():
+        object.__setattr__(self, "folder", Path(self.folder))
+        if not self.folder.is_dir():
             raise DataError(f"There is no folder {self.folder}. Correct the path of the patches.")
 
     @property
@@ -80,6 +81,8 @@ class PatchFolder:
             country's folder is not that id's.
         kind : {'rgb', 'nir', 'altitude', 'landcover'}
         """
+        if kind not in KINDS_2022:
+            raise DataError(f"Unknown kind of patch '{kind}'. Known: {', '.join(KINDS_2022)}. Correct it.")
         folder, suffix = self.folder, ""
         if self.layout == "2022":
             region = REGIONS_2022.get(str(patch_id)[:1])
@@ -134,6 +137,11 @@ class PatchFolder:
         pixels = self.read(patch_id, "rgb")
         if channels == "rgnir":
             near_infrared = pixels[3:4] if self.layout == "bands" else self.read(patch_id, "nir")[:1]
+            if near_infrared.shape[1:] != pixels.shape[1:]:
+                raise DataError(
+                    f"The patch of {patch_id} in {self.folder} has {first_few(pixels.shape[1:])} pixels in rgb and "
+                    f"{first_few(near_infrared.shape[1:])} in nir. Both must be of one size. Fetch them again."
+                )
             pixels = np.concatenate([pixels[:2], near_infrared])
         if pixels.dtype != np.uint8 or pixels.shape[0] < 3:
             raise DataError(
@@ -159,7 +167,8 @@ def read_picture(path: Path) -> npt.NDArray[Any]:
                     values: npt.NDArray[Any] = dataset.read()
                     return values
         with Image.open(path) as picture:
-            pixels = np.asarray(picture)
-    except (RasterioError, UnidentifiedImageError, OSError) as error:
+            # a palette's numbers are no colours, and those of printing inks are others
+            pixels = np.asarray(picture.convert("RGB") if picture.mode in ("P", "CMYK", "YCbCr") else picture)
+    except (RasterioError, UnidentifiedImageError, OSError, SyntaxError) as error:  # Pillow's for a broken PNG
         raise DataError(f"{path} cannot be read as a patch ({error}). Fetch or write it again.") from None
     return pixels[None] if pixels.ndim == 2 else np.moveaxis(pixels, -1, 0)
