@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -117,6 +118,26 @@ def new_files(*targets: Path | None) -> Iterator[list[Path]]:
         for part in parts:
             with suppress(OSError):
                 part.unlink()
+
+
+def check_writable(target: Path) -> None:
+    """Refuse an output file that could not be written, before the work that goes into it.
+
+    Raises
+    ------
+    OutputError
+        It is a folder or a device, or its folder cannot be made or written to.
+    """
+    _check_files([target])
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"Cannot write {target} ({error.strerror}). An output needs a folder that can be written. "
+            "Choose another output."
+        ) from None
 
 
 _NUMBERS = itertools.count()

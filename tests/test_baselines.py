@@ -27,7 +27,7 @@ from spatialsplit.baselines.running import run_baseline
 from spatialsplit.baselines.trees import Tree, TreeRules, grow_tree
 from spatialsplit.cli.baselines import baseline
 from spatialsplit.cli.building import build
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, OutputError
 from spatialsplit.metrics import f1_samples
 from spatialsplit.rasters import Raster
 from spatialsplit.submission import check_submission, score
@@ -130,6 +130,25 @@ class TestSameEverywhere:
         run = run_baseline("frequent", MostFrequent(), BuiltDataset(tmp_path), tmp_path / "out.csv")
         assert (run.metric, run.validation, run.n_validation) == ("top_k_error", 0.5, 2)
         assert (tmp_path / "out.csv").read_text() == "Id,Predicted\n9,5 9\n10,5 9\n"
+
+    def test_an_output_that_cannot_be_written_is_refused_before_the_work(self, small: Path, tmp_path: Path) -> None:
+        """A network is hours of it."""
+        (tmp_path / "file").write_text("")
+        for out, message in ((tmp_path, "is a folder"), (tmp_path / "file" / "s.csv", "Cannot write .*another output")):
+            told: list[str] = []
+            with pytest.raises(OutputError, match=message):
+                run_baseline("most-frequent", MostFrequent(), BuiltDataset(small), out, tell=told.append)
+            assert not told
+
+    def test_the_folder_of_the_output_is_made(self, small: Path, tmp_path: Path) -> None:
+        run_baseline("most-frequent", MostFrequent(), BuiltDataset(small), tmp_path / "new" / "s.csv")
+        assert [path.name for path in (tmp_path / "new").iterdir()] == ["s.csv"]
+
+    def test_test_surveys_without_a_whole_number_are_refused(self, small: Path, tmp_path: Path) -> None:
+        for header, row, shown in (("surveyId,lon,lat", "a1,8,51", "'a1'"), ("lon,lat", "8,51", "''")):
+            write_csv(small / "public" / "PA_test_blind.csv", header, [row])
+            with pytest.raises(DataError, match=f"Invalid id in 1 of 1 test surveys .*first: {shown}"):
+                run_baseline("most-frequent", MostFrequent(), BuiltDataset(small), tmp_path / "s.csv")
 
     def test_a_folder_that_is_no_dataset_is_refused(self, small: Path, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"No PA_test_blind\.csv or observations_test\.csv"):
@@ -322,6 +341,25 @@ class TestEnvironment:
         nowhere = Raster(write_raster(tmp_path, np.array([[-1, -1]], "int16"), nodata=-1))
         with pytest.raises(DataError, match="None of the 4 training surveys has an environment"):
             EnvironmentForest(Environment([nowhere])).fit(BuiltDataset(small))
+
+    def test_the_command_reads_rasters_and_columns_as_it_says(self, small: Path, tmp_path: Path) -> None:
+        """The cure of a raster without a CRS is an option of the command, and names may have spaces round them."""
+        raster = write_raster(tmp_path, np.array([[1, 2]], "int16"), crs=None)
+        write_csv(tmp_path / "env.csv", "surveyId,soil,ph", ["1,4,6", "11,4,6", "21,4,6"])
+        arguments = ["random-forest", "--data", str(small), "--out", str(tmp_path / "s.csv"), "--trees", "2"]
+        arguments += ["--jobs", "1", "--raster", str(raster), "--env", str(tmp_path / "env.csv")]
+        arguments += ["--env-columns", "soil, ph"]
+        result = CliRunner().invoke(baseline, arguments)
+        assert "declares no CRS" in str(result.exception)
+        result = CliRunner().invoke(baseline, [*arguments, "--raster-crs", "EPSG:4326"], catch_exceptions=False)
+        assert "2 trees on 6 labels of the training surveys, 3 variables." in result.output
+
+    @pytest.mark.parametrize("jobs", ["0", "-2"])
+    def test_the_number_of_processes_is_one_that_means_something(self, small: Path, jobs: str) -> None:
+        arguments = ["random-forest", "--data", str(small), "--out", "s.csv", "--env", "e.csv", "--jobs", jobs]
+        result = CliRunner().invoke(baseline, arguments)
+        assert result.exit_code == 2
+        assert f"--jobs is a number of processes, or -1 for one a core, and is {jobs}." in result.output
 
     def test_no_environment_is_an_error_that_says_what_to_give(self) -> None:
         with pytest.raises(DataError, match=r"--raster FILE, or --env TABLE"):

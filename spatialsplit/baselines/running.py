@@ -6,15 +6,17 @@ best F1 on the validation surveys, for `top_k_error` the k of the metric (30).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from spatialsplit.baselines.dataset import BuiltDataset, Integers, Surveys
+from spatialsplit.baselines.dataset import ID_COLUMNS, BuiltDataset, Integers, Surveys
 from spatialsplit.baselines.ranking import SizeCurve, places_in_one_ranking, places_in_rankings, size_curve
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, first_few
 from spatialsplit.metrics import f1_samples, top_k_error
+from spatialsplit.publishing import check_writable, new_files
 from spatialsplit.submission import write_submission
 
 TOP_K = 30
@@ -98,11 +100,15 @@ def run_baseline(
     ------
     DataError
         The dataset lacks what the model needs, or the metric is not one of the two.
+    OutputError
+        The submission could not be written; said before the work.
     """
     options = data.metric_options if metric in (None, data.metric) else {}
     metric = metric or data.metric
     if metric not in ("f1_samples", "top_k_error"):
         raise DataError(f"Unknown metric '{metric}' for a baseline. Known: f1_samples, top_k_error.")
+    check_writable(Path(out))
+    ids = _test_ids(data)
     tell(f"{name}: reading {data.public}")
     notes = model.fit(data)
     if metric == "f1_samples":
@@ -111,7 +117,9 @@ def run_baseline(
         n_predicted, curve = int(options.get("k", TOP_K)), None
         validation, more = _top_k(model, data, n_predicted)
     tell(f"{name}: predicting {len(data.test):,} test surveys")
-    _write(model, data, n_predicted, out, metric, options)
+    predictions = dict(zip(ids, model.rank(data.test, n_predicted).tolist(), strict=True))
+    with new_files(Path(out)) as (part,):
+        write_submission(part, predictions, test=data.path("pa_test_blind"), metric=metric, **options)
     n_val = len(data.val) if data.val is not None else 0
     return BaselineRun(name, metric, n_predicted, validation, n_val, len(data.test), curve, [*notes, *more])
 
@@ -144,10 +152,12 @@ def _top_k(model: Model, data: BuiltDataset, k: int) -> tuple[float | None, list
     return top_k_error(data.val.species.tolist(), predicted, k=k), []
 
 
-def _write(
-    model: Model, data: BuiltDataset, n_predicted: int, out: Path | str, metric: str, options: dict[str, Any]
-) -> None:
-    rankings = model.rank(data.test, n_predicted).tolist()
-    ids = [int(text) for text in data.test.ids]
-    predictions = dict(zip(ids, rankings, strict=True))
-    write_submission(out, predictions, test=data.path("pa_test_blind"), metric=metric, **options)
+def _test_ids(data: BuiltDataset) -> list[int]:
+    bad = [text for text in data.test.ids.tolist() if not re.fullmatch(r"-?[0-9]+", text)]
+    if bad:
+        raise DataError(
+            f"Invalid id in {len(bad):,} of {len(data.test):,} test surveys of {data.path('pa_test_blind').name} "
+            f"(first: {first_few(map(repr, bad))}). Ids are whole numbers in a column {' or '.join(ID_COLUMNS)}. "
+            "Build the dataset again."
+        )
+    return [int(text) for text in data.test.ids]

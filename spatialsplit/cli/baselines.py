@@ -30,6 +30,7 @@ TRAIN_HELP = (
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Of all that is random.")
 @click.option("--raster", "rasters", multiple=True, metavar="[NAME=]FILE", help="Environment at a survey's place.")
 @click.option("--nodata", multiple=True, metavar="[NAME=]VALUE", help="As in spatialsplit extract.")
+@click.option("--raster-crs", help="CRS of rasters that declare none.")
 @click.option("--env", "tables", multiple=True, type=PATH, help="Environment by survey id: CSV or Parquet.")
 @click.option("--env-columns", metavar="A,B", help="Columns of --env to use; all of numbers where not given.")
 @click.option("--trees", default=100, show_default=True, type=click.IntRange(1), help="Trees of the forest.")
@@ -73,8 +74,12 @@ def _model(name: str, options: dict[str, Any]) -> Iterator[Model]:
         from spatialsplit.baselines.forest import EnvironmentForest, SparseForest
         from spatialsplit.cli.rasters import read_rasters
 
-        columns = options["env_columns"].split(",") if options["env_columns"] else None
-        environment = Environment(read_rasters(options["rasters"], options["nodata"]), options["tables"], columns)
+        if options["jobs"] < 1 and options["jobs"] != -1:
+            raise click.UsageError(f"--jobs is a number of processes, or -1 for one a core, and is {options['jobs']}.")
+        named = options["env_columns"]
+        columns = [name.strip() for name in named.split(",")] if named else None
+        rasters = read_rasters(options["rasters"], options["nodata"], options["raster_crs"])
+        environment = Environment(rasters, options["tables"], columns)
         forest = SparseForest(options["trees"], seed=options["seed"], n_jobs=options["jobs"])
         with _bar("Growing trees", options["trees"]) as progress:
             yield EnvironmentForest(environment, options["source"], forest, progress=progress)
