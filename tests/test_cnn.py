@@ -19,7 +19,7 @@ from spatialsplit.baselines.cnn_training import Sample, Training, predict, train
 from spatialsplit.baselines.cnn_weights import new_network
 from spatialsplit.baselines.dataset import BuiltDataset
 from spatialsplit.cli.baselines import baseline
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, OutputError
 from spatialsplit.rasters import PatchFolder, patch_path
 from spatialsplit.submission import check_submission
 from tests.real_data import data_folder
@@ -172,11 +172,49 @@ class TestTraining:
             results.append(self.scores(loader, network))
         assert [line.split(":")[0] for line in lines] == ["epoch 2"]
         np.testing.assert_allclose(results[0], results[1], rtol=1e-5)
-        with pytest.raises(DataError, match="checkpoint of another training"):
-            train(loader, training, validation, np.array([3, 6]), rules, lines.append)
+        for judged, species in ((None, [3, 6]), (validation, [3, 5])):
+            with pytest.raises(DataError, match="checkpoint of another training"):
+                train(loader, training, judged, np.array(species), rules, lines.append)
         checkpoint.write_bytes(b"nothing")
         with pytest.raises(DataError, match="is no checkpoint of a training"):
             train(loader, training, validation, np.array([3, 5]), rules, lines.append)
+
+    def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_work(self, samples: Any, tmp_path: Path) -> None:
+        loader, training, _ = samples
+        (tmp_path / "file").write_text("")
+        lines: list[str] = []
+        rules = Training("none", max_epochs=1, checkpoint=tmp_path / "file" / "c.pt", device="cpu")
+        with pytest.raises(OutputError, match=r"Cannot write .*c\.pt"):
+            train(loader, training, None, np.array([3, 5]), rules, lines.append)
+        assert not lines
+
+    def test_a_checkpoint_on_a_full_disk_leaves_the_one_before(
+        self, samples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import torch
+
+        def full(content: Any, path: Path) -> None:
+            path.write_bytes(b"half")
+            raise RuntimeError("PytorchStreamWriter failed writing file")
+
+        loader, training, _ = samples
+        first, second = (
+            Training("none", max_epochs=n, batch_size=4, checkpoint=tmp_path / "c.pt", device="cpu") for n in (1, 2)
+        )
+        train(loader, training, None, np.array([3, 5]), first, lambda line: None)
+        whole = (tmp_path / "c.pt").read_bytes()
+        monkeypatch.setattr(torch, "save", full)
+        with pytest.raises(OutputError, match=r"Cannot write the checkpoint .*c\.pt \(Pytorch.*The one before it"):
+            train(loader, training, None, np.array([3, 5]), second, lambda line: None)
+        assert [path.name for path in tmp_path.glob("*c.pt")] == ["c.pt"]
+        assert (tmp_path / "c.pt").read_bytes() == whole
+
+    def test_training_that_diverges_is_an_error(self, samples: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its network would rank nothing, and say so by a traceback when all is done."""
+        loader, training, validation = samples
+        monkeypatch.setattr(cnn_training, "_epoch", lambda *arguments: float("nan"))
+        with pytest.raises(DataError, match="diverged in epoch 1: its loss is nan"):
+            train(loader, training, validation, np.array([3, 5]), QUICK, lambda line: None)
 
     def test_the_seed_says_all(self, samples: Any) -> None:
         loader, training, _ = samples

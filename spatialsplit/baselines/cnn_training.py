@@ -9,8 +9,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,8 @@ import numpy.typing as npt
 from spatialsplit.baselines.cnn_pictures import PictureLoader
 from spatialsplit.baselines.cnn_weights import import_torch, new_network
 from spatialsplit.baselines.ranking import Integers
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, OutputError
+from spatialsplit.publishing import check_writable
 
 TOP_K = 30
 
@@ -114,7 +117,10 @@ def train(
     Raises
     ------
     DataError
-        There are fewer than two pictures, weights are not to be had, or the checkpoint is that of another training.
+        There are fewer than two pictures, weights are not to be had, the checkpoint is that of another training, or
+        the loss is no finite number.
+    OutputError
+        The checkpoint cannot be written.
     """
     if len(training_set) < 2:
         raise DataError(f"A network needs at least two pictures to learn from, and has {len(training_set)}.")
@@ -122,11 +128,16 @@ def train(
     device = rules.on_device(torch)
     network = new_network(len(species), rules.weights, rules.seed).to(device)
     optimizer = torch.optim.SGD(network.parameters(), lr=rules.learning_rate, momentum=rules.momentum, nesterov=True)
-    kept = _Checkpoint(rules, _fingerprint(loader, training_set, species, rules))
+    kept = _Checkpoint(rules, _fingerprint(loader, training_set, validation, species, rules))
     state = kept.load(torch, network, optimizer, device) or _State()
     while state.epoch < rules.max_epochs and state.epoch - state.best_epoch < rules.patience:
         state.epoch += 1
         loss = _epoch(torch, network, optimizer, loader, training_set, rules, state.epoch)
+        if not math.isfinite(loss):
+            raise DataError(
+                f"Training diverged in epoch {state.epoch}: its loss is {loss}. A network learns from finite numbers. "
+                "Start from other --weights, or with another --seed."
+            )
         error = _validation_error(loader, validation, network, rules)
         _judge(state, network, error)
         kept.save(torch, network, optimizer, state)
@@ -219,10 +230,19 @@ def predict(loader: PictureLoader, names: Sequence[str], network: Any, rules: Tr
     return np.concatenate(parts)
 
 
-def _fingerprint(loader: PictureLoader, samples: Sequence[Sample], species: Integers, rules: Training) -> str:
+def _fingerprint(
+    loader: PictureLoader,
+    training_set: Sequence[Sample],
+    validation: Sequence[Sample] | None,
+    species: Integers,
+    rules: Training,
+) -> str:
     """Name what is being trained; a checkpoint of anything else must not be taken up."""
     said = [loader.channels, rules.weights, rules.learning_rate, rules.momentum, rules.batch_size, rules.seed]
-    content = json.dumps([said, species.tolist(), [(sample.name, sample.classes.tolist()) for sample in samples]])
+    samples = [
+        [(sample.name, sample.classes.tolist()) for sample in group] for group in (training_set, validation or ())
+    ]
+    content = json.dumps([said, species.tolist(), samples])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -231,6 +251,8 @@ class _Checkpoint:
 
     def __init__(self, rules: Training, fingerprint: str):
         self._path = rules.checkpoint
+        if self._path is not None:
+            check_writable(self._path)
         self._fingerprint = fingerprint
 
     def load(self, torch: Any, network: Any, optimizer: Any, device: str) -> _State | None:
@@ -258,7 +280,6 @@ class _Checkpoint:
         """Write the state after an epoch, so that a stopped training goes on from it."""
         if self._path is None:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._path.with_name(f".{self._path.name}")
         content = {
             "fingerprint": self._fingerprint,
@@ -266,5 +287,13 @@ class _Checkpoint:
             "optimizer": optimizer.state_dict(),
             "state": vars(state),
         }
-        torch.save(content, unfinished)
+        try:
+            torch.save(content, unfinished)
+        except (OSError, RuntimeError) as error:  # torch's own for a full disk
+            with suppress(OSError):
+                unfinished.unlink()
+            raise OutputError(
+                f"Cannot write the checkpoint {self._path} ({str(error).splitlines()[0]}). The one before it is whole. "
+                "Make room, or choose another --checkpoint."
+            ) from None
         os.replace(unfinished, self._path)
