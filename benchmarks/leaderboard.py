@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -24,9 +25,10 @@ from spatialsplit.baselines.frequent import ConstantComposition, MostFrequent
 from spatialsplit.baselines.running import BaselineRun, Model, run_baseline
 from spatialsplit.cli.rasters import read_rasters
 from spatialsplit.errors import DataError, SpatialSplitError
-from spatialsplit.quadrats import Grid
-from spatialsplit.steps import add_quadrats
+from spatialsplit.publishing import check_writable, new_files
+from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.submission import Score, score
+from spatialsplit.tables import TableInput
 
 
 @dataclass
@@ -80,9 +82,9 @@ def make_leaderboard(
         The best first; those that were not run last.
     """
     data = BuiltDataset(folder)
+    groups = _quadrats_of_test(data)
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
-        groups = _quadrats_of_test(data, Path(temporary))
         for name, make in models:
             out = Path(temporary) / f"{name}.csv"
             try:
@@ -101,19 +103,28 @@ def _place(row: Row) -> float:
     return -row.score.score if row.score.higher_is_better else row.score.score
 
 
-def _quadrats_of_test(data: BuiltDataset, folder: Path) -> list[dict[str, str]] | None:
+def _quadrats_of_test(data: BuiltDataset) -> list[dict[str, str]]:
     """Give the quadrat of each test survey, on the grid of the manifest."""
-    manifest = json.loads((data.folder / "manifest.json").read_text(encoding="utf-8"))
-    grid = manifest["recipe"]["quadrats"]
-    if grid["grid"] is not None:  # a preset has no size of its own; rows are resampled instead
-        return None
-    out = folder / "quadrats.csv"
-    add_quadrats(data.path("pa_test_blind"), out, Grid(grid["crs"], grid["size_m"], tuple(grid["origin"])))
-    lines = [line.split(",") for line in out.read_text(encoding="utf-8").splitlines()]
-    ids = (each for each in ("surveyId", "Id", "observation_id") if each in lines[0])
-    id_column, column = next(ids), lines[0].index("quadratId")
-    submitted = "surveyId" if id_column == "surveyId" else "Id"
-    return [{submitted: line[lines[0].index(id_column)], "quadratId": line[column]} for line in lines[1:]]
+    rules = _manifest(data.folder)["recipe"]["quadrats"]
+    grid = grid_named(rules["grid"]) if rules["grid"] else Grid(rules["crs"], rules["size_m"], tuple(rules["origin"]))
+    labels = grid.assign(data.test.lon, data.test.lat).of_each_point()
+    header = TableInput(data.path("pa_test_blind")).header
+    id_column = "surveyId" if "surveyId" in header else "Id"  # as submissions name it
+    return [
+        {id_column: survey, "quadratId": str(label)}
+        for survey, label in zip(data.test.ids.tolist(), labels, strict=True)
+    ]
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise DataError(
+            f"No manifest.json in {folder}. A leaderboard is made of a folder that spatialsplit build wrote, the "
+            "private half included. Correct --data."
+        )
+    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return manifest
 
 
 def leaderboard_text(title: str, rows: Sequence[Row]) -> str:
@@ -184,11 +195,14 @@ def main(
         ("cnn-rgnir", lambda: network("rgnir")),
     ]
     try:
-        name = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["name"]
-        out.write_text(leaderboard_text(name, make_leaderboard(folder, models, _tell)), encoding="utf-8")
+        name = _manifest(folder)["name"]
+        check_writable(out)
+        text = leaderboard_text(name, make_leaderboard(folder, models, _tell))
+        with new_files(out) as (part,):
+            part.write_text(text, encoding="utf-8")
     except SpatialSplitError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(out.read_text(encoding="utf-8"))
+    click.echo(text)
 
 
 def _tell(line: str) -> None:

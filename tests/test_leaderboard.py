@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -60,6 +62,40 @@ def test_a_score_of_the_page_is_the_score_of_the_submission(data: Path, tmp_path
     alone = score(data / "private" / "solution.csv", tmp_path / "s.csv", "f1_samples", resamples=0)
     assert row.score is not None
     assert (row.score.score, row.score.public, row.score.private) == (alone.score, alone.public, alone.private)
+
+
+@pytest.mark.parametrize("grid", ["glc2024", None])
+def test_intervals_are_those_of_whole_quadrats(flora: Path, tmp_path: Path, grid: str | None) -> None:
+    """Also on a grid by name, and where cells of the published table hold commas."""
+    text = (flora / "pa.csv").read_text().splitlines()
+    at = text[0].split(",").index("patchID")
+    rows = (line.split(",") for line in text[1:])
+    quoted = (",".join([*row[:at], f'"plot, {row[at]}"', *row[at + 1 :]]) for row in rows)
+    (flora / "commas.csv").write_text("\n".join([text[0], *quoted, ""]))
+    recipe = tomllib.loads((flora / "recipe.toml").read_text())
+    own = 'crs = "EPSG:3035"\nsize_m = 5000\norigin = [0, 0]'
+    lines = (flora / "recipe.toml").read_text().replace('"pa.csv"', '"commas.csv"')
+    assert own in lines
+    assert recipe["inputs"]["pa"]["path"] == "pa.csv"
+    (flora / "commas.toml").write_text(lines.replace(own, f'grid = "{grid}"') if grid else lines)
+    built = build_dataset(flora / "commas.toml", tmp_path / "data").folder
+    (row,) = make_leaderboard(built, [("most-frequent", MostFrequent)])
+    with (built / "public" / "quadrats.csv").open() as file:
+        n_test = sum(line["subset"] == "test" for line in csv.DictReader(file))
+    assert row.score is not None
+    assert row.score.interval is not None
+    assert (row.score.interval.unit, row.score.interval.n_units) == ("quadratId", n_test)
+
+
+def test_what_an_organizer_lacks_is_said_in_a_line(data: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        (["--data", str(data / "public")], r"No manifest\.json in .*public.*the private half included"),
+        (["--data", str(data), "--out", str(tmp_path)], "is a folder. An output is a file"),
+    ):
+        result = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "l.md")][:4])
+        assert result.exit_code == 1
+        assert re.search(message, result.output), result.output
+        assert "Traceback" not in result.output
 
 
 def test_chance_depends_on_its_seed_alone(data: Path) -> None:
