@@ -7,12 +7,10 @@ For the organizer alone: it reads the private solution. Each baseline itself sta
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -25,6 +23,7 @@ from spatialsplit.baselines.frequent import ConstantComposition, MostFrequent
 from spatialsplit.baselines.running import BaselineRun, Model, run_baseline
 from spatialsplit.cli.rasters import read_rasters
 from spatialsplit.errors import DataError, SpatialSplitError
+from spatialsplit.manifest import read_whole_manifest
 from spatialsplit.publishing import check_writable, new_files
 from spatialsplit.quadrats import Grid, grid_named
 from spatialsplit.submission import Score, score
@@ -105,7 +104,7 @@ def _place(row: Row) -> float:
 
 def _quadrats_of_test(data: BuiltDataset) -> list[dict[str, str]]:
     """Give the quadrat of each test survey, on the grid of the manifest."""
-    rules = _manifest(data.folder)["recipe"]["quadrats"]
+    rules = read_whole_manifest(data.folder)["recipe"]["quadrats"]
     grid = grid_named(rules["grid"]) if rules["grid"] else Grid(rules["crs"], rules["size_m"], tuple(rules["origin"]))
     labels = grid.assign(data.test.lon, data.test.lat).of_each_point()
     header = TableInput(data.path("pa_test_blind")).header
@@ -114,17 +113,6 @@ def _quadrats_of_test(data: BuiltDataset) -> list[dict[str, str]]:
         {id_column: survey, "quadratId": str(label)}
         for survey, label in zip(data.test.ids.tolist(), labels, strict=True)
     ]
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "manifest.json"
-    if not path.is_file():
-        raise DataError(
-            f"No manifest.json in {folder}. A leaderboard is made of a folder that spatialsplit build wrote, the "
-            "private half included. Correct --data."
-        )
-    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return manifest
 
 
 def leaderboard_text(title: str, rows: Sequence[Row]) -> str:
@@ -195,7 +183,7 @@ def main(
         ("cnn-rgnir", lambda: network("rgnir")),
     ]
     try:
-        name = _manifest(folder)["name"]
+        name = read_whole_manifest(folder)["name"]
         check_writable(out)
         text = leaderboard_text(name, make_leaderboard(folder, models, _tell))
         with new_files(out) as (part,):

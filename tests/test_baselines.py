@@ -27,7 +27,7 @@ from spatialsplit.baselines.running import run_baseline
 from spatialsplit.baselines.trees import Tree, TreeRules, grow_tree
 from spatialsplit.cli.baselines import baseline
 from spatialsplit.cli.building import build
-from spatialsplit.errors import DataError, OutputError
+from spatialsplit.errors import DataError, ManifestError, OutputError
 from spatialsplit.metrics import f1_samples
 from spatialsplit.rasters import Raster
 from spatialsplit.submission import check_submission, score
@@ -121,6 +121,19 @@ class TestSameEverywhere:
             run = run_baseline("name", model, BuiltDataset(small), tmp_path / "out.csv")
             assert run.validation is None
             assert any("No validation surveys" in note for note in run.notes)
+
+    def test_with_few_species_no_more_are_said_to_be_predicted(self, small: Path, tmp_path: Path) -> None:
+        run = run_baseline(
+            "most-frequent", MostFrequent(), BuiltDataset(small), tmp_path / "s.csv", metric="top_k_error"
+        )
+        assert run.n_predicted == 3
+        assert predictions(tmp_path / "s.csv") == dict.fromkeys(["21", "22"], "5 7 9")
+
+    def test_a_damaged_manifest_is_named(self, small: Path) -> None:
+        for text in ("{", "{}", '{"format": 1}'):
+            (small / "manifest.json").write_text(text)
+            with pytest.raises(ManifestError, match=r"manifest\.json"):
+                _ = BuiltDataset(small).metric
 
     def test_files_of_2022_are_read_by_their_own_names(self, tmp_path: Path) -> None:
         """One file holds train and val, told apart by `subset`; the metric is 2022's, and so is the submission."""

@@ -89,7 +89,7 @@ def test_intervals_are_those_of_whole_quadrats(flora: Path, tmp_path: Path, grid
 
 def test_what_an_organizer_lacks_is_said_in_a_line(data: Path, tmp_path: Path) -> None:
     for arguments, message in (
-        (["--data", str(data / "public")], r"No manifest\.json in .*public.*the private half included"),
+        (["--data", str(data / "public")], r"There is no manifest\.json in .*public"),
         (["--data", str(data), "--out", str(tmp_path)], "is a folder. An output is a file"),
     ):
         result = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "l.md")][:4])

@@ -5,7 +5,6 @@ Read are the files that participants are given, in any of the layouts, by their 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ import pyarrow as pa
 from spatialsplit.columns import find_columns
 from spatialsplit.errors import DataError
 from spatialsplit.layouts import LAYOUTS
+from spatialsplit.manifest import read_whole_manifest
 from spatialsplit.occurrences.cells import cell_texts
 from spatialsplit.occurrences.coordinates import FOUND, parse_numbers
 from spatialsplit.tables import TableInput
@@ -126,7 +126,7 @@ class BuiltDataset:
     def _recipe(self) -> dict[str, Any]:
         for place in (self.folder, self.folder.parent):
             if (place / "manifest.json").is_file() and (self.folder == place or self.folder.name == "public"):
-                recipe: dict[str, Any] = json.loads((place / "manifest.json").read_text(encoding="utf-8"))["recipe"]
+                recipe: dict[str, Any] = read_whole_manifest(place)["recipe"]
                 return recipe
         return {}
 

@@ -117,10 +117,12 @@ def run_baseline(
         n_predicted, curve = int(options.get("k", TOP_K)), None
         validation, more = _top_k(model, data, n_predicted)
     tell(f"{name}: predicting {len(data.test):,} test surveys")
-    predictions = dict(zip(ids, model.rank(data.test, n_predicted).tolist(), strict=True))
+    rankings = model.rank(data.test, n_predicted)
+    predictions = dict(zip(ids, rankings.tolist(), strict=True))
     with new_files(Path(out)) as (part,):
         write_submission(part, predictions, test=data.path("pa_test_blind"), metric=metric, **options)
     n_val = len(data.val) if data.val is not None else 0
+    n_predicted = rankings.shape[1]  # no more than there are species
     return BaselineRun(name, metric, n_predicted, validation, n_val, len(data.test), curve, [*notes, *more])
 
 
