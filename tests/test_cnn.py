@@ -104,6 +104,16 @@ class TestWithoutTorch:
             "1 pictures of test surveys are missing",
         ]
         assert "(first: 9 (rgb))" in raised.value.problems[1]
+        (tmp_path / "nothing").mkdir()
+        with pytest.raises(DataError) as raised:
+            PatchNetwork(tmp_path / "nothing", "rgb", QUICK, allow_missing=True).fit(BuiltDataset(data))
+        assert raised.value.problems[0].endswith("At least one must be there. Correct --patches, or say --patch-col.")
+
+    def test_records_without_an_id_have_no_pictures_to_look_for(self, data: Path, tmp_path: Path) -> None:
+        (data / "public" / "PO_train.csv").write_text("glcID,lon,lat,speciesId\n1,8,51,10\n2,8,51,1\n")
+        with pytest.raises(DataError, match=r"The 2 training records have no surveyId.*--train surveys") as raised:
+            PatchNetwork(tmp_path / "patches", "rgb", QUICK, source="records").fit(BuiltDataset(data))
+        assert len(raised.value.problems) == 1
 
     @pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
     def test_without_torch_the_extra_is_named(self, data: Path, tmp_path: Path) -> None:

@@ -184,6 +184,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
             "1 of 1 ids in column 'surveyId' lie in more than one",
         ),
         ("plot,lon,lat\n1,8.1,50.9\n", wide, [], "No column of ids in points.csv.*--id-col"),
+        (one, wide, ["--id-col", "plot"], "No column 'plot' in .*points.csv. It has: surveyId, lon, lat.*--id-col"),
     ):
         with pytest.raises(DataError, match=message):
             run(text, raster, *options)

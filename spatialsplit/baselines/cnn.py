@@ -66,10 +66,10 @@ class PatchNetwork:
         folder = PatchFolder(self.folder)
         self.file_ids = self.file_ids or _likely_ids(folder, data.test)
         surveys, source = data.training(self.source)
-        named = {"training": surveys, "validation": data.val, "test": data.test}
+        named = {f"training {source}": surveys, "validation surveys": data.val, "test surveys": data.test}
         kept = self._refuse_missing(folder, {name: group for name, group in named.items() if group is not None})
-        surveys = surveys.take(kept["training"])
-        val = data.val.take(kept["validation"]) if data.val is not None else None
+        surveys = surveys.take(kept[f"training {source}"])
+        val = data.val.take(kept["validation surveys"]) if data.val is not None else None
         self._species, self._commonest = np.unique(surveys.species), by_frequency(surveys.species)
         self._loader = PictureLoader(folder, self.channels)
         self._network, notes = train(
@@ -81,7 +81,7 @@ class PatchNetwork:
             self.tell,
         )
         n_without = {name: int(np.count_nonzero(~there)) for name, there in kept.items()}
-        notes += [f"{n:,} {name} surveys have no picture." for name, n in n_without.items() if n]
+        notes += [f"{n:,} {name} have no picture." for name, n in n_without.items() if n]
         return [f"Trained on {len(surveys):,} pictures of the training {source}, {self.channels}.", *notes]
 
     def _samples(self, surveys: Surveys) -> list[Sample]:
@@ -105,15 +105,24 @@ class PatchNetwork:
             lacking = [folder.missing([each], self.channels) for each in self._names(surveys)]
             kept[name] = np.array([not files for files in lacking], dtype=bool)
             files = [file for survey in lacking for file in survey]
-            if files and (not self.allow_missing or not kept[name].any()):
+            if not any(self._names(surveys)):
                 problems.append(
-                    f"{len(files):,} pictures of {name} surveys are missing in {self.folder} "
-                    f"(first: {first_few(files)}). They are looked for by {self.file_ids}. "
-                    "Fetch them, or say --allow-missing."
+                    f"The {len(surveys):,} {name} have no surveyId and no patchID, so no picture can be found "
+                    "for them. Learn from others: --train surveys."
+                )
+            elif files and (not self.allow_missing or not kept[name].any()):
+                problems.append(
+                    f"{len(files):,} pictures of {name} are missing in {self.folder} "
+                    f"(first: {first_few(files)}). They are looked for by {self.file_ids}. {self._cure()}"
                 )
         if problems:
             raise DataError(problems)
         return kept
+
+    def _cure(self) -> str:
+        if self.allow_missing:
+            return "At least one must be there. Correct --patches, or say --patch-col."
+        return "Fetch them, or say --allow-missing."
 
     def rank(self, surveys: Surveys, n_best: int) -> Integers:
         """Give the most probable species of each survey."""

@@ -263,7 +263,7 @@ class _Checkpoint:
             content = torch.load(self._path, map_location=device, weights_only=True)
             fingerprint = content["fingerprint"]
         except Exception as error:  # torch names no common class for what a bad file raises
-            text = str(error).splitlines()[0]
+            text = str(error).splitlines()[0].split(". ")[0]  # torch goes on with advice for those who trust the file
             raise DataError(
                 f"{self._path} is no checkpoint of a training ({text}). Remove it, or name another."
             ) from None

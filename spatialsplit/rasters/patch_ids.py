@@ -118,7 +118,12 @@ def read_patch_places(table: TableInput, id_column: str | None, columns: PointCo
 
 def _id_position(table: TableInput, id_column: str | None) -> int:
     if id_column is not None:
-        return find_columns(table.header, ["id"], {"id": id_column}, where=table.name)["id"]
+        if table.header.count(id_column) == 1:
+            return table.header.index(id_column)
+        raise DataError(
+            f"No column '{id_column}' in {table.name}. It has: {first_few(table.header, shown=12)}. "
+            "Choose one of them: --id-col NAME."
+        )
     for name in ID_COLUMNS:
         found = find_columns(table.header, [], optional=[name], where=table.name)
         if found:
