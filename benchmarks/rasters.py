@@ -99,6 +99,7 @@ def main() -> None:
             run(given.way, path, given.points)
             return
         if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
             make_raster(path, given.size)
         print(
             f"{given.points:,} points, {given.size:,} x {given.size:,} float32, {path.stat().st_size / 2**20:,.0f} MB"

@@ -367,6 +367,22 @@ class TestEnvironment:
         result = CliRunner().invoke(baseline, [*arguments, "--raster-crs", "EPSG:4326"], catch_exceptions=False)
         assert "2 trees on 6 labels of the training surveys, 3 variables." in result.output
 
+    @pytest.mark.parametrize(
+        ("source", "option", "lacking"),
+        [
+            ("--raster", ["--env-columns", "a"], "--env-columns names columns of --env"),
+            ("--env", ["--nodata", "0"], "--nodata is a value of --raster"),
+            ("--env", ["--raster-crs", "EPSG:4326"], "--raster-crs is the CRS of --raster"),
+        ],
+    )
+    def test_an_option_of_what_is_not_given_is_a_mistake(
+        self, small: Path, source: str, option: list[str], lacking: str
+    ) -> None:
+        arguments = ["random-forest", "--data", str(small), "--out", "s.csv", source, "x.csv", *option]
+        result = CliRunner().invoke(baseline, arguments)
+        assert result.exit_code == 2
+        assert lacking in result.output
+
     @pytest.mark.parametrize("jobs", ["0", "-2"])
     def test_the_number_of_processes_is_one_that_means_something(self, small: Path, jobs: str) -> None:
         arguments = ["random-forest", "--data", str(small), "--out", "s.csv", "--env", "e.csv", "--jobs", jobs]

@@ -19,7 +19,7 @@ from PIL import Image
 
 from spatialsplit.cli.rasters import patches
 from spatialsplit.errors import DataError, OutputError
-from spatialsplit.rasters import PatchFolder, Raster, patch_path, patches_around
+from spatialsplit.rasters import PatchFolder, PatchForm, Raster, patch_path, patches_around
 from spatialsplit.rasters import patches as patches_module
 from tests.raster_files import numbered, write_raster
 from tests.real_data import data_folder
@@ -189,6 +189,11 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(
         with pytest.raises(DataError, match=message):
             run(text, raster, *options)
         assert not (tmp_path / "out").exists()
+
+
+def test_a_form_is_one_that_can_be_written() -> None:
+    with pytest.raises(DataError, match=r"Unknown format 'gif'\. Known: tif, png, jpeg"):
+        PatchForm(format="gif")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bands", ["1.5", "nan", "1,,2", ""])

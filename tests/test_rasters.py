@@ -228,6 +228,20 @@ def test_a_turned_raster_is_read_along_its_own_axes(make_raster: MakeRaster) -> 
     assert found.column(0).to_pylist() == [4 * 40 + 18, None]
 
 
+def test_points_are_two_lists_of_one_length(make_raster: MakeRaster) -> None:
+    """A single latitude is not taken for all."""
+    raster = Raster(make_raster(numbered()))
+    for east, north in (([8.005, 8.015], [50.995]), (8.005, 50.995), ([[8.005]], [[50.995]])):
+        for read in (raster_values, lambda *places: list(patches_around(*places, 3))):
+            with pytest.raises(DataError, match=r"two lists of one length, and have shapes \("):
+                read(raster, east, north)
+
+
+def test_a_point_at_infinity_is_nowhere(make_raster: MakeRaster) -> None:
+    found = raster_values(make_raster(numbered()), [np.inf, 8.005], [50.995, -np.inf])
+    assert (found.n_unplaced, found.missing.tolist()) == (2, [[True, True]])
+
+
 def test_points_without_a_place_are_missing_and_counted(make_raster: MakeRaster) -> None:
     found = raster_values(make_raster(numbered(), crs="EPSG:3035"), [np.nan, 10.0], [50.0, np.nan])
     assert found.missing.all()

@@ -74,6 +74,7 @@ def _model(name: str, options: dict[str, Any]) -> Iterator[Model]:
         from spatialsplit.baselines.forest import EnvironmentForest, SparseForest
         from spatialsplit.cli.rasters import read_rasters
 
+        _refuse_idle(options)
         if options["jobs"] < 1 and options["jobs"] != -1:
             raise click.UsageError(f"--jobs is a number of processes, or -1 for one a core, and is {options['jobs']}.")
         named = options["env_columns"]
@@ -103,6 +104,17 @@ def _model(name: str, options: dict[str, Any]) -> Iterator[Model]:
             allow_missing=options["allow_missing"],
             tell=_tell,
         )
+
+
+def _refuse_idle(options: dict[str, Any]) -> None:
+    """Refuse options of a source that is not given: they would do nothing."""
+    for name, what, source in (
+        ("env_columns", "--env-columns names columns of --env", "tables"),
+        ("nodata", "--nodata is a value of --raster", "rasters"),
+        ("raster_crs", "--raster-crs is the CRS of --raster", "rasters"),
+    ):
+        if options[name] and not options[source]:
+            raise click.UsageError(f"{what}, which is not given.")
 
 
 @contextmanager

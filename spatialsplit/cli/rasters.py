@@ -24,6 +24,7 @@ from spatialsplit.rasters import (
     extract_values,
     write_patches,
 )
+from spatialsplit.rasters.patch_files import FORMATS
 from spatialsplit.tables import TableInput
 
 READING = ("input_crs", "columns", "separator", "encoding", "quoted", "coordinate_decimals", "threads")
@@ -101,7 +102,7 @@ def extract(points: Path, files: tuple[str, ...], out: Path, scaled: bool, **opt
     "form",
     default="tif",
     show_default=True,
-    type=click.Choice(["tif", "png", "jpeg"]),
+    type=click.Choice(FORMATS),
     help="GeoTIFF, or 8-bit pictures.",
 )
 @click.option("--bands", metavar="1,2,3", help="Bands to take, counted from 1; all where not given.")

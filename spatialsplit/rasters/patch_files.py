@@ -22,6 +22,7 @@ from spatialsplit.rasters.values import Flags, stored_nodata
 JPEG_QUALITY = 90
 """As GeoLifeCLEF 2023 and 2024 wrote theirs."""
 
+FORMATS = ("tif", "png", "jpeg")
 SUFFIX = re.compile(r"(?!.*\.\.)[A-Za-z0-9._-]*")
 BANDS_OF_PICTURES = {"png": (1, 3, 4), "jpeg": (1, 3)}
 
@@ -60,6 +61,8 @@ class PatchForm:
     def __post_init__(self) -> None:
         if self.size_px < 1:
             raise DataError(f"Invalid size_px {self.size_px}. A patch has at least one pixel. Say --size-px 128.")
+        if self.format not in FORMATS:
+            raise DataError(f"Unknown format '{self.format}'. Known: {', '.join(FORMATS)}. Correct it.")
         if not SUFFIX.fullmatch(self.suffix):
             raise DataError(
                 f"Invalid suffix '{self.suffix}'. It is a part of a file's name, made of letters, digits, single '.', "

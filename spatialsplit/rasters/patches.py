@@ -24,7 +24,7 @@ from spatialsplit.publishing import new_folder
 from spatialsplit.rasters.patch_files import PatchForm, PatchWriter, Stored, patch_writer
 from spatialsplit.rasters.patch_ids import PatchPlaces, read_patch_places
 from spatialsplit.rasters.pictures import patch_path
-from spatialsplit.rasters.pixels import Pixels, Raster, blocks_of, by_block, pixels_of
+from spatialsplit.rasters.pixels import Pixels, Raster, blocks_of, by_block, checked_places, pixels_of
 from spatialsplit.rasters.points import PointColumns
 from spatialsplit.rasters.values import Flags, is_nodata, needs_mask, read_hidden, read_window
 from spatialsplit.tables import TableInput, write_table
@@ -109,7 +109,7 @@ def patches_around(
     """
     with raster.open() as dataset:
         chosen = chosen_bands(raster, dataset, bands)
-        pixels = pixels_of(raster, dataset, np.asarray(east, np.float64), np.asarray(north, np.float64), crs)
+        pixels = pixels_of(raster, dataset, *checked_places(east, north), crs)
         yield from _cut_windows(raster, dataset, pixels, size_px, chosen)
 
 

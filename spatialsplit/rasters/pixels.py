@@ -171,6 +171,23 @@ def pixels_of(raster: Raster, dataset: Any, east: Floats, north: Floats, crs: st
     return Pixels(rows, columns, inside, placed)
 
 
+def checked_places(east: npt.ArrayLike, north: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Give coordinates as arrays of float.
+
+    Raises
+    ------
+    DataError
+        They are not two lists of one length.
+    """
+    places = np.asarray(east, dtype=np.float64), np.asarray(north, dtype=np.float64)
+    if places[0].ndim != 1 or places[0].shape != places[1].shape:
+        raise DataError(
+            f"Coordinates must be two lists of one length, and have shapes {places[0].shape} and {places[1].shape}. "
+            "Give an easting and a northing for each point."
+        )
+    return places
+
+
 def _in_crs(east: Floats, north: Floats, source: str, target: str) -> tuple[Floats, Floats]:
     if read_crs(source).equals(read_crs(target), ignore_axis_order=True):
         return east, north
@@ -189,8 +206,9 @@ def _turned(lon: Floats, dataset: Any) -> Floats:
 def _pixel_coordinates(transform: Any, first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Give the whole column and row of each point: the floor, after what float arithmetic did to edges is undone."""
     inverse = ~transform
-    column = _floor(inverse.a * first, inverse.b * second, inverse.c)
-    return column, _floor(inverse.d * first, inverse.e * second, inverse.f)
+    with np.errstate(invalid="ignore"):  # of a point at infinity
+        column = _floor(inverse.a * first, inverse.b * second, inverse.c)
+        return column, _floor(inverse.d * first, inverse.e * second, inverse.f)
 
 
 def _floor(first: Floats, second: Floats, shift: float) -> Floats:

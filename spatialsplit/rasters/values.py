@@ -19,7 +19,17 @@ from rasterio.enums import ColorInterp, MaskFlags
 from rasterio.windows import Window
 
 from spatialsplit.crs import WGS84
-from spatialsplit.rasters.pixels import Blocks, Floats, Integers, Pixels, Raster, blocks_of, by_block, pixels_of
+from spatialsplit.rasters.pixels import (
+    Blocks,
+    Floats,
+    Integers,
+    Pixels,
+    Raster,
+    blocks_of,
+    by_block,
+    checked_places,
+    pixels_of,
+)
 
 FEWEST_BLOCKS = 32
 """With fewer blocks to read, a thread is not worth opening the file once more."""
@@ -104,7 +114,8 @@ def raster_values(
     Raises
     ------
     DataError
-        The file cannot be read, or does not say where its pixels lie.
+        The file cannot be read, or does not say where its pixels lie; or the coordinates are not two lists of one
+        length.
 
     Notes
     -----
@@ -124,8 +135,7 @@ def raster_values(
     """
     raster = raster if isinstance(raster, Raster) else Raster(Path(raster))
     with raster.open() as dataset:
-        east, north = (np.asarray(each, dtype=np.float64) for each in (east, north))
-        pixels = pixels_of(raster, dataset, east, north, crs)
+        pixels = pixels_of(raster, dataset, *checked_places(east, north), crs)
         values, missing = _read_pixels(raster, dataset, pixels, n_threads)
         n_nodata = (missing & pixels.inside).sum(axis=1)
         return RasterValues(
