@@ -205,6 +205,13 @@ class TestAnyDataset:
         page = page_of(small(tmp_path / "d", species="Abies alba {}"), tmp_path)
         assert "Abies alba 3" in page.said("species")
 
+    def test_one_is_not_many(self, tmp_path: Path) -> None:
+        """A test of one survey in one quadrat, beside which one record was removed."""
+        one = '[[holdouts]]\nname = "test"\nshare = 0.04\n'
+        page = page_of(small(tmp_path / "d", holdouts=one), tmp_path)
+        assert "1 survey " in page.said("numbers")
+        assert not re.search(r"\b1 (surveys|quadrats|records)\b", page.said("numbers") + page.said("dropped"))
+
     def test_survey_tables_without_environment_say_so(self, tmp_path: Path) -> None:
         """The part is there, and says what to do."""
         page = page_of(in_layout(tmp_path / "d", "glc2022"), tmp_path)

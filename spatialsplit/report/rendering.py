@@ -35,7 +35,7 @@ def render(contents: Mapping[str, Any]) -> str:
 def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(PARTS), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"n": _number, "length": length, "percent": _percent, "bytes": _bytes}
-    environment.filters |= {"breaks": _breaks, "quoted": _quoted}
+    environment.filters |= {"breaks": _breaks, "quoted": _quoted, "s": _plural}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     return environment
 
@@ -45,6 +45,10 @@ def _number(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def _plural(count: Any) -> str:
+    return "" if count == 1 else "s"
 
 
 def _percent(share: Any) -> str:

@@ -5,6 +5,7 @@ class AskedMap {
     this.canvas = document.getElementById("map-canvas");
     this.drawing = new MapDrawing(this.canvas, this.view);
     this.answer = document.getElementById("map-answer");
+    this.invitation = this.answer.textContent;
     this.fingers = new Map();
     this.listen();
     new ResizeObserver(() => this.resized()).observe(this.canvas);
@@ -97,7 +98,7 @@ class AskedMap {
     if (ways[event.key]) this.goTo(this.view.next(...ways[event.key]));
     else if (zooms[event.key]) this.change(() => this.zoomOnChosen(zooms[event.key]));
     else if (event.key === "0") this.change(() => this.view.showAll());
-    else if (event.key === "Escape") this.choose(null);
+    else if (event.key === "Escape") this.letGo();
     else return;
     event.preventDefault();
   }
@@ -135,6 +136,12 @@ class AskedMap {
     this.view.chosen = i;
     if (i === null) this.say(["No quadrat with a survey is here."]);
     else this.tell(i);
+    this.redraw();
+  }
+
+  letGo() {
+    this.view.chosen = null;
+    this.say([this.invitation]);
     this.redraw();
   }
 

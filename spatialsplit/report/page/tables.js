@@ -1,6 +1,8 @@
 "use strict";
 
-// A click on a column's head sorts the table by it; a second one turns the order round.
+// A click on a column's head sorts the table by it; a second one turns the order round. What is missing stays at the end.
+const MISSING = ["", "–"];
+
 function cellValue(row, column) {
   const cell = row.cells[column];
   const text = cell.dataset.v === undefined ? cell.textContent.trim() : cell.dataset.v;
@@ -14,6 +16,11 @@ function compare(one, other) {
   return one.localeCompare(other, "en", { numeric: true });
 }
 
+function order(one, other, down) {
+  const missing = MISSING.includes(one) - MISSING.includes(other);
+  return missing || (down ? -1 : 1) * compare(one, other);
+}
+
 function sortTable(table, column) {
   const heads = [...table.tHead.rows[0].cells];
   const down = heads[column].getAttribute("aria-sort") === "ascending";
@@ -22,7 +29,7 @@ function sortTable(table, column) {
     else head.removeAttribute("aria-sort");
   });
   const rows = [...table.tBodies[0].rows].map((row, i) => ({ row, i, value: cellValue(row, column) }));
-  rows.sort((a, b) => (down ? -1 : 1) * compare(a.value, b.value) || a.i - b.i);
+  rows.sort((a, b) => order(a.value, b.value, down) || a.i - b.i);
   table.tBodies[0].append(...rows.map((each) => each.row));
 }
 
