@@ -82,7 +82,7 @@ def test_the_examples_of_all_helps_run(world: Path) -> None:
         shutil.copytree(world / "dataset", world / copy)
     shutil.rmtree(world / "dataset")
     examples = dict.fromkeys(example for text in help_texts().values() for example in EXAMPLE.findall(text))
-    runnable = [line.replace("~/.config/fish/completions", ".") for line in examples if "zsh" not in line]
+    runnable = [line for line in examples if "zsh" not in line and "fish" not in line]
     runnable = [line.replace("baseline random-forest", "baseline random-forest --trees 5") for line in runnable]
     runnable = [line.replace("--surveys 4000 --po 100000", "--surveys 100 --po 100 --force") for line in runnable]
     done = run_shell("\n".join(f"{line} >/dev/null" for line in runnable), world)
@@ -120,6 +120,24 @@ def test_tab_completes_commands_and_options(typed: str, completed: str) -> None:
     """
     done = run_shell(script, REPOSITORY)
     assert completed in done.stdout.split(), done.stderr
+
+
+def test_zsh_completes_though_nothing_was_set_up_for_it() -> None:
+    """A ~/.zshrc with our one line and no framework: the script makes zsh's own completion ready."""
+    if shutil.which("zsh") is None:
+        pytest.skip("There is no zsh (Debian: apt-get install zsh).")
+    line = 'eval "$(spatialsplit completion zsh)"; print -r -- $_comps[spatialsplit]'
+    done = run_shell(f"ZDOTDIR=$(mktemp -d) zsh -f -c '{line}'", REPOSITORY)
+    assert (done.stdout.strip(), done.stderr) == ("_spatialsplit_completion", "")
+
+
+def test_fish_completes_with_one_line_in_its_settings() -> None:
+    """No folder has to be made first."""
+    if shutil.which("fish") is None:
+        pytest.skip("There is no fish (Debian: apt-get install fish).")
+    line = "spatialsplit completion fish | source; complete -C \"spatialsplit build --fo\""
+    done = run_shell(f"HOME=$(mktemp -d) fish -c '{line}'", REPOSITORY)
+    assert done.stdout.startswith("--force"), done.stderr
 
 
 def test_completing_a_command_imports_none() -> None:
