@@ -14,7 +14,7 @@ import click
 import spatialsplit
 from spatialsplit.cli import COMMANDS, cli
 
-EXAMPLE = re.compile(r"^Example: +(.*)$")
+EXAMPLE = re.compile(r"^Example: +((?:.*\\\n)*.*)$")
 
 MEMBERS = ["   :members:", "   :exclude-members: set_split_request"]
 """What scikit-learn adds to each splitter is described there."""
@@ -73,7 +73,7 @@ def _paragraphs(text: str) -> Iterator[str]:
         plain = paragraph.removeprefix("\b\n")
         example = EXAMPLE.match(plain)
         if example:
-            examples.append(example[1])
+            examples.append(re.sub(r"\n +", "\n    ", example[1]))
         elif plain != paragraph:
             yield from ("```text", plain, "```", "")
         else:

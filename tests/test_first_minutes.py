@@ -18,7 +18,7 @@ from spatialsplit.cli import COMMANDS, cli, with_page
 from tests.doc_world import REPOSITORY, run_shell
 from tests.real_data import data_folder
 
-EXAMPLE = re.compile(r"^ +Example: +(.*)$", re.MULTILINE)
+EXAMPLE = re.compile(r"^ +Example: +((?:.*\\\n)*.*)$", re.MULTILINE)
 
 SHELLS = {"bash": "complete -o", "zsh": "compdef", "fish": "complete --no-files"}
 
@@ -73,6 +73,13 @@ def test_every_help_has_an_example_to_copy(name: str) -> None:
     examples = EXAMPLE.findall(help_texts()[name])
     assert examples
     assert all(f"spatialsplit {name.split()[0]}" in example for example in examples)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "export kaggle", "export codabench", "export croissant"])
+def test_every_help_fits_a_terminal_of_80_columns(name: str) -> None:
+    """Nothing runs over the edge, and no line that is listed ends in dots."""
+    lines = help_texts()[name].splitlines()[1:]  # the first is the usage, where dots mean several
+    assert [line for line in lines if len(line) > 80 or line.endswith("...")] == []
 
 
 @pytest.mark.slow
@@ -135,7 +142,7 @@ def test_fish_completes_with_one_line_in_its_settings() -> None:
     """No folder has to be made first."""
     if shutil.which("fish") is None:
         pytest.skip("There is no fish (Debian: apt-get install fish).")
-    line = "spatialsplit completion fish | source; complete -C \"spatialsplit build --fo\""
+    line = 'spatialsplit completion fish | source; complete -C "spatialsplit build --fo"'
     done = run_shell(f"HOME=$(mktemp -d) fish -c '{line}'", REPOSITORY)
     assert done.stdout.startswith("--force"), done.stderr
 

@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from spatialsplit.errors import SpatialSplitError, nearest_name
 
-BAD_INPUT, USAGE, CHECK_FAILED = 1, 2, 3
+BAD_INPUT, USAGE, CHECK_FAILED, STOPPED = 1, 2, 3, 130
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Entry:
 COMMANDS: dict[str, Entry] = {
     "describe": Entry("describing", "Say what is in a table, and give a recipe to start from."),
     "build": Entry("building", "Build a dataset from a recipe."),
+    "surveys": Entry("steps", "Group presence-absence rows into surveys."),
     "quadrats": Entry("steps", "Give every point its quadrat."),
     "draw": Entry("steps", "Draw holdouts of whole quadrats."),
-    "surveys": Entry("steps", "Group presence-absence rows into surveys."),
     "filter-po": Entry("steps", "Remove presence-only records near sites."),
     "audit": Entry("auditing", "Prove a split honest, ours or anybody's."),
     "report": Entry("reporting", "Show a dataset and its audit as one web page."),
@@ -110,14 +110,39 @@ class LazyCommands(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
 
+TERMINAL = 80
+"""Columns that a line of help may have; click indents it by two."""
+
+
 def keep_examples(command: click.Command) -> None:
     """Keep the lines of a help text as they are where they hold a run of spaces: an example to copy, or a table."""
     paragraphs = inspect.cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
-    kept = [f"\b\n{text}" if re.search(r"\S  |^  ", text) else text for text in paragraphs]
+    kept = [f"\b\n{fold(text)}" if re.search(r"\S  |^  ", text) else text for text in paragraphs]
     command.help = "\n\n".join(kept)
     if isinstance(command, click.Group):
         for child in command.commands.values():
             keep_examples(child)
+
+
+def fold(example: str) -> str:
+    """Cut a long example before its options, so that a terminal shows it as it can be copied.
+
+    Examples
+    --------
+    >>> print(fold("Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder --out surveys.csv"))
+    Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder \\
+                  --out surveys.csv
+    """
+    if not example.startswith("Example: "):
+        return example
+    first, *options = re.split(r" (?=--)", example)
+    lines = [first]
+    for option in options:
+        if len(f"  {lines[-1]} {option} \\") <= TERMINAL:
+            lines[-1] += f" {option}"
+        else:
+            lines.append(f"{' ' * 14}{option}")
+    return " \\\n".join(lines)
 
 
 @click.group(
@@ -140,6 +165,7 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line; faults become lines on stderr and an exit code, never a traceback."""
+    os.environ["MPLBACKEND"] = "agg"  # pictures go into files; a notebook's own choice may not be installed here
     try:
         code = cli.main(standalone_mode=False)
     except SpatialSplitError as error:
@@ -150,7 +176,7 @@ def main() -> None:
         code = USAGE
     except (click.Abort, KeyboardInterrupt):
         _say("Stopped. Nothing was left half-written.")
-        code = 130
+        code = STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = BAD_INPUT

@@ -22,7 +22,7 @@ TRAIN_HELP = (
 
 
 @click.command(name="baseline")
-@click.argument("name", type=click.Choice(NAMES))
+@click.argument("name", metavar="NAME", type=click.Choice(NAMES))
 @click.option("--data", "folder", required=True, type=PATH, help="A built dataset, or its public half.")
 @click.option("--out", required=True, type=PATH, help="Submission to write.")
 @click.option("--metric", type=click.Choice(["f1_samples", "top_k_error"]), help="The dataset's own where not given.")
@@ -46,10 +46,13 @@ TRAIN_HELP = (
 def baseline(name: str, folder: Path, out: Path, metric: str | None, **options: Any) -> None:
     """Fit a published baseline on a built dataset, write its submission, and print its validation score.
 
-    constant-composition  the K commonest species of the validation surveys (GeoLifeCLEF 2023)
+    NAME is one of these, with the year of GeoLifeCLEF that it comes from:
+
+    constant-composition  the K commonest species of the validation (2023)
     most-frequent         the commonest species of the training data (2022)
-    random-forest         100 trees on the environment: --raster or --env (2022)
-    cnn-rgb, cnn-rgnir    ResNet-50 on pictures: --patches (2022); needs the extra spatialsplit[cnn]
+    random-forest         100 trees on the environment: --raster, --env (2022)
+    cnn-rgb, cnn-rgnir    ResNet-50 on pictures: --patches (2022); it needs the
+                          extra spatialsplit[cnn]
 
     Example:  spatialsplit baseline most-frequent --data dataset --out submission.csv
 

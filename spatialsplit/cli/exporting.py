@@ -19,7 +19,7 @@ def export() -> None:
     """
 
 
-@export.command(name="kaggle")
+@export.command(name="kaggle", short_help="The files of a Kaggle competition.")
 @DATA
 @click.option("--out", type=click.Path(), required=True, help="New folder for the files.")
 def kaggle(data: str, out: str) -> None:
@@ -36,7 +36,7 @@ def kaggle(data: str, out: str) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-@export.command(name="codabench")
+@export.command(name="codabench", short_help="A bundle for Codabench.")
 @DATA
 @click.option("--out", type=click.Path(), required=True, help="The zip file to write.")
 def codabench(data: str, out: str) -> None:
@@ -49,7 +49,7 @@ def codabench(data: str, out: str) -> None:
     _tell(export_codabench(data, out), out)
 
 
-@export.command(name="croissant")
+@export.command(name="croissant", short_help="A description that machines read.")
 @DATA
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="The file to write, as croissant.json.")
 @click.option(
