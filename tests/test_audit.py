@@ -258,7 +258,7 @@ def test_nothing_to_audit_is_said_in_one_line(tmp_path: Path) -> None:
     """A wrong folder is bad input, not a dataset with faults."""
     with pytest.raises(DataError, match="No such folder"):
         audit_dataset(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="Nothing to audit"):
+    with pytest.raises(DataError, match="There is no dataset in"):
         audit_dataset(tmp_path)
 
 

@@ -8,6 +8,8 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,39 @@ class TestAtTheEndOfABuild:
         assert verify_dataset(report.folder) == []
         assert not (report.folder / "report.html").exists()
         assert report.problems == ["The dataset is whole, but report.html could not be made (RuntimeError: no ink)."]
+
+    def test_a_stop_while_it_is_made_is_told_as_one(
+        self, flora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Control-C means stop: nothing is published, and the person is told how to build without the report."""
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("spatialsplit.build.write_report_of", stop)
+        done = CliRunner().invoke(cli, ["build", str(flora / "recipe.toml"), "--out", str(tmp_path / "d")])
+        assert done.exit_code == 130
+        assert done.stderr.startswith("Stopped while reporting. Nothing was published")
+        assert "--no-report" in done.stderr
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_build_without_it_makes_the_same_dataset(self, built: BuildReport, flora: Path, tmp_path: Path) -> None:
+        """`--no-report` leaves the page out, does not send anybody to it, and changes nothing else."""
+        done = CliRunner().invoke(
+            cli, ["build", str(flora / "recipe.toml"), "--out", str(tmp_path / "d"), "--no-report"]
+        )
+        assert done.exit_code == 0, done.output
+        assert not (tmp_path / "d" / "report.html").exists()
+        assert "report" not in done.stdout
+        assert (tmp_path / "d" / "SHA256SUMS").read_bytes() == (built.folder / "SHA256SUMS").read_bytes()
+
+    def test_it_is_made_whatever_window_pictures_are_shown_in(self, dataset: Path, tmp_path: Path) -> None:
+        """A notebook names its own backend of matplotlib to every program it starts, installed there or not."""
+        command = [sys.executable, "-m", "spatialsplit", "report", str(dataset), "--out", str(tmp_path / "r.html")]
+        done = subprocess.run(
+            command, env={**os.environ, "MPLBACKEND": "module://nobody"}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
 
     def test_each_part_of_a_build_tells_its_time_and_its_counts(self, flora: Path, tmp_path: Path) -> None:
         """So that a person who waits sees what is going on."""
@@ -363,7 +398,7 @@ class TestMissingFiles:
 
     def test_a_folder_without_a_dataset_is_refused_in_one_line(self, tmp_path: Path) -> None:
         """Nothing to audit is nothing to show."""
-        with pytest.raises(DataError, match="Nothing to audit"):
+        with pytest.raises(DataError, match="There is no dataset in"):
             write_report(tmp_path)
 
 

@@ -147,9 +147,9 @@ def read_published(folder: str | Path) -> Published:
     _find_tables(published)
     if published.manifest is None and not published.roles:
         raise DataError(
-            f"Nothing to audit in {folder}: no manifest.json and none of the files of a dataset "
-            "(public/PA_train.csv, public/quadrats.csv, …). Give the folder that `spatialsplit build` wrote, "
-            "or name the tables with --train and --test."
+            f"There is no dataset in '{folder}': no manifest.json and none of the files of one (public/PA_train.csv, "
+            "public/quadrats.csv, …). Give the folder that `spatialsplit build` wrote, or its public/ folder; "
+            "`spatialsplit audit --train … --test …` takes the tables of a split that was made elsewhere."
         )
     return published
 
