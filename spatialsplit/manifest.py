@@ -103,7 +103,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             )
     except FileNotFoundError:
         raise ManifestError(
-            f"There is no {MANIFEST} in {folder}. A dataset folder has one. Name the folder that holds it."
+            f"There is no {MANIFEST} in '{folder}'. A dataset folder has one. Name the folder that holds it."
         ) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ManifestError(

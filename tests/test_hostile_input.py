@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from spatialsplit.audit import audit_dataset, audit_tables
 from spatialsplit.build import BuildReport, build_dataset
+from spatialsplit.build.inputs import paths_outside
 from spatialsplit.cli import cli
 from spatialsplit.comparing import describe_changes, rebuild_dataset
 from spatialsplit.errors import DataError, ManifestError, RecipeError, SubmissionError
@@ -350,6 +351,13 @@ class TestRecipes:
         done = CliRunner().invoke(cli, ["build", str(recipe), "--out", str(tmp_path / "out"), "--force"])
         assert done.exit_code == 0
         assert f"Warning: {warning}" in done.stderr.splitlines()
+
+    def test_many_inputs_outside_the_folder_are_one_line(self, tmp_path: Path) -> None:
+        """Eight files of one table are one warning, not eight."""
+        recipe = write_recipe(tmp_path, "../pa.csv")
+        recipe.write_text(recipe.read_text().replace('"../pa.csv"', '["../a.csv", "../b.csv", "../c.csv"]'))
+        outside = paths_outside(read_recipe(recipe))
+        assert outside == ["The input pa reads ../a.csv and 2 more, outside the recipe's folder."]
 
     @pytest.mark.parametrize("path", ["pa.csv", "./pa.csv", "x/../pa.csv"])
     def test_an_input_inside_the_folder_needs_no_warning(self, path: str, tmp_path: Path) -> None:

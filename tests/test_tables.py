@@ -261,6 +261,12 @@ class TestWhatCannotBeRead:
         put(tmp_path / "pa.csv", "a,b\n1,2\n")
         assert "pa_.csv. Beside it lie: pa.csv. Correct the path" in first_line(tmp_path / "pa_.csv")
 
+    def test_the_likest_names_are_told_first(self, tmp_path: Path) -> None:
+        """Of a folder of many tables a person sees the one that was meant."""
+        for name in ("a.csv", "b.csv", "c.csv", "surveys_2021.csv"):
+            put(tmp_path / name, "a,b\n1,2\n")
+        assert "Beside it lie: surveys_2021.csv, " in first_line(tmp_path / "survey_2021.csv")
+
     def test_a_name_that_no_file_can_have(self) -> None:
         """The system's refusal is told, not thrown."""
         assert "File name too long" in first_line(Path("x" * 300))

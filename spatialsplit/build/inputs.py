@@ -60,10 +60,14 @@ class OpenInputs:
 def paths_outside(recipe: Recipe) -> list[str]:
     """Say which inputs lie outside the recipe's folder: that is allowed, and shown."""
     tables = {"pa": recipe.inputs.pa, "po": recipe.inputs.po}
-    named = [(role, path) for role, table in tables.items() if table is not None for path in table.paths]
-    named += [("draw", path) for path in (recipe.draw.quadrats, recipe.draw.extend) if path is not None]
+    named = {role: list(table.paths) for role, table in tables.items() if table is not None}
+    named["draw"] = [path for path in (recipe.draw.quadrats, recipe.draw.extend) if path is not None]
+    outside = {role: [path for path in paths if _leaves(path)] for role, paths in named.items()}
     return [
-        f"The input {role} reads {shown(path)}, outside the recipe's folder." for role, path in named if _leaves(path)
+        f"The input {role} reads {shown(paths[0])}{f' and {n} more' if (n := len(paths) - 1) else ''}, outside the "
+        "recipe's folder."
+        for role, paths in outside.items()
+        if paths
     ]
 
 

@@ -79,13 +79,19 @@ def _expand(path: Path) -> list[Path]:
             )
         return parquet
     if not path.exists():
-        near = (
-            sorted(each.name for each in path.parent.glob("*") if each.is_file() and each.name[:1] != ".")
-            if path.parent.is_dir()
-            else []
-        )
+        near = _nearest_files(path)
         beside = f" Beside it lie: {first_few(near)}." if near else ""
         raise DataError(
             f"There is no file {path}.{beside} Correct the path; a recipe's paths count from the recipe's folder."
         )
     return [path]
+
+
+def _nearest_files(path: Path) -> list[str]:
+    """Name the files beside a missing one, the likest name first."""
+    import difflib
+
+    if not path.parent.is_dir():
+        return []
+    names = sorted(each.name for each in path.parent.glob("*") if each.is_file() and each.name[:1] != ".")
+    return sorted(names, key=lambda name: -difflib.SequenceMatcher(None, path.name, name).ratio())
