@@ -272,6 +272,15 @@ class TestTheRecipe:
         write_csv(tmp_path / "w.csv", "site,x,y,sp1,sp2,sp3", ["p,5,45,0,1,1"])
         assert "3, a column each" in CliRunner().invoke(cli, ["describe", str(tmp_path / "w.csv")]).output
 
+    def test_a_build_in_the_wrong_crs_says_so(self, tmp_path: Path) -> None:
+        """Metres of Australia that a recipe takes for those of Britain lie somewhere, and not in Britain."""
+        rows = [f"{i},{1_300_000 + 9_000 * i},{-2_300_000 - 9_000 * i},{i % 3}" for i in range(40)]
+        write_csv(tmp_path / "pa.csv", "site,x,y,spid", rows)
+        text = describe_table(tmp_path / "pa.csv").recipe.replace("0.1", "0.3").replace("EPSG:…", "EPSG:27700")
+        (tmp_path / "recipe.toml").write_text(text.replace("# crs", "crs"))
+        said = build_dataset(tmp_path / "recipe.toml", tmp_path / "d").manifest["warnings"]
+        assert any("40 of 40 surveys lie outside the area of use of EPSG:27700" in line for line in said)
+
     def test_a_build_says_that_the_seed_was_not_chosen(self) -> None:
         """The recipe's own proposal is no seed; any other is."""
         recipe = parse_recipe(
@@ -284,3 +293,63 @@ class TestTheRecipe:
         )
         assert "spatialsplit new-seed" in remarks(recipe)[0]
         assert remarks(recipe.model_copy(update={"seed": "42"})) == []
+
+
+class TestWhatIsNotKnown:
+    """A table under other names: the newcomer is asked, and not sent into a build that cannot work."""
+
+    EXCEL: ClassVar[list[str]] = [
+        f"{i};{1 + i % 28:02d}.05.2021;{6 + i % 9},5;47,{i % 7};Poa {i % 3}" for i in range(60)
+    ]
+    HEADER = "Nr;Datum;Rechtswert;Hochwert;Art"
+
+    def excel(self, folder: Path) -> Path:
+        """Write what a spreadsheet writes in Germany: a byte order mark, semicolons, decimal commas."""
+        path = folder / "excel.csv"
+        path.write_text("\r\n".join([self.HEADER, *self.EXCEL]) + "\r\n", "utf-8-sig")
+        return path
+
+    def test_columns_that_were_not_found_are_asked_for(self, tmp_path: Path) -> None:
+        """With the option that says it; the recipe has a place for each, and the next step is not a build alone."""
+        done = CliRunner().invoke(
+            cli, ["describe", str(self.excel(tmp_path)), "--recipe", str(tmp_path / "recipe.toml")]
+        )
+        for name in ("lon", "lat", "speciesId"):
+            assert f"Say --column {name}=NAME." in done.stdout
+        assert "Next:  answer in" in done.stdout
+        text = (tmp_path / "recipe.toml").read_text("utf-8")
+        assert set(tomllib.loads(text)["inputs"]["pa"]["columns"]) == {"lon", "lat", "speciesId"}
+        assert "which of Nr, Datum, Rechtswert, Hochwert, Art?" in text
+        assert "metres" not in text
+
+    def test_what_a_spreadsheet_wrote_builds_when_the_columns_are_said(self, tmp_path: Path) -> None:
+        """Decimal commas and dates with the day first are seen and stand in the recipe."""
+        said = {"lon": "Rechtswert", "lat": "Hochwert", "speciesId": "Art", "patchID": "Nr", "date": "Datum"}
+        recipe = tmp_path / "recipe.toml"
+        recipe.write_text(describe_tables([self.excel(tmp_path)], said, folder=tmp_path)[1], "utf-8")
+        assert build_dataset(recipe, tmp_path / "d").audit.passed
+
+    def test_a_column_that_is_nowhere_is_told(self, tmp_path: Path) -> None:
+        """A slip in --column would leave the column unmapped, and say nothing."""
+        with pytest.raises(DataError, match=r"No column 'Recht' \(for 'lon'\)\. There are: Nr, Datum,"):
+            describe_table(self.excel(tmp_path), {"lon": "Recht"})
+
+    def test_a_lone_column_of_presence_is_a_species(self, tmp_path: Path) -> None:
+        """As blockCV's own example has it: x, y, occ, and no name of a place."""
+        rows = [f"{5 + i / 10:.1f},45.{i},{i % 2}" for i in range(40)]
+        found = describe_table(write_csv(tmp_path / "species.csv", "x,y,occ", rows))
+        assert (found.species_columns, found.questions) == (["occ"], [])
+        (tmp_path / "recipe.toml").write_text(found.recipe.replace("0.1", "0.3"))
+        assert build_dataset(tmp_path / "recipe.toml", tmp_path / "d").audit.passed
+
+    def test_records_without_surveys_lead_to_the_surveys(self, tmp_path: Path) -> None:
+        """The recipe names a table that is not there; that is said before the build says it."""
+        path = write_csv(tmp_path / "po.csv", "lon,lat,speciesId", ["5,45,1"])
+        done = CliRunner().invoke(cli, ["describe", str(path), "--recipe", str(tmp_path / "recipe.toml")])
+        assert "Next:  name your surveys under [inputs.pa]" in done.stdout
+
+    def test_one_row_is_singular(self, tmp_path: Path) -> None:
+        """1 row has, 2 rows have."""
+        done = CliRunner().invoke(cli, ["describe", str(write_csv(tmp_path / "t.csv", "lon,lat", ["0,0", ",4"]))])
+        assert "1 row has no longitude" in done.stdout
+        assert "1 row lies at longitude 0" in done.stdout

@@ -11,6 +11,7 @@ import click
 
 from spatialsplit.cli.options import PATH, Pair
 from spatialsplit.describing import Description, describe_tables
+from spatialsplit.describing.drafting import NO_SURVEYS
 from spatialsplit.errors import OutputError
 from spatialsplit.tables import Dialect
 
@@ -47,8 +48,18 @@ def describe(
         return
     for each in found:
         click.echo("\n".join([*lines_of(each), ""]))
-    click.echo(f"Wrote {recipe}, a recipe to start from." if recipe else f"A recipe to start from\n\n{draft}", nl=False)
-    click.echo(f"\nNext:  spatialsplit build {recipe} --out dataset" if recipe else "")
+    click.echo(f"Wrote {recipe}, a recipe to start from." if recipe else draft, nl=False)
+    click.echo(f"\n{_next(recipe, found, draft)}" if recipe else "")
+
+
+def _next(recipe: Path, found: list[Description], draft: str) -> str:
+    """Say what to do with the recipe: fill in first what could not be known."""
+    build = f"spatialsplit build {recipe} --out dataset"
+    if any(each.questions for each in found):
+        return f"Next:  answer in {recipe} what is not known above, then:  {build}"
+    if NO_SURVEYS in draft:
+        return f"Next:  name your surveys under [inputs.pa] of {recipe}, then:  {build}"
+    return f"Next:  {build}"
 
 
 def lines_of(found: Description) -> list[str]:
@@ -71,9 +82,10 @@ def lines_of(found: Description) -> list[str]:
     lines = [found.name, *(f"  {name:<11} {value}" for name, value in facts.items())]
     for name, counts in found.values.items():
         lines.append(f"  {name}: " + ", ".join(f"{value or 'empty'} {n:,}" for value, n in list(counts.items())[:8]))
-    lines += ["", "What looks odd", *(f"  {each.count:,} rows {each.says}" for each in found.suspicions)]
-    if not found.suspicions:
-        lines.append("  nothing")
+    rows = [f"  {each.count:,} row{'s' if each.count != 1 else ''} {each.says}" for each in found.suspicions]
+    lines += ["", "What looks odd", *(rows or ["  nothing"])]
+    if found.questions:
+        lines += ["", "What is not known", *(f"  {each}" for each in found.questions)]
     return lines
 
 
@@ -95,4 +107,6 @@ def _written_as(dialect: dict[str, Any]) -> Iterator[str]:
 def _species(found: Description) -> str:
     if found.species is not None:
         return f"{found.species:,}"
+    if len(found.species_columns) == 1:
+        return f"1, in the column {found.species_columns[0]}"
     return f"{len(found.species_columns):,}, a column each" if found.species_columns else "none"

@@ -45,8 +45,8 @@ SAYS: Mapping[str, str] = {
     "day_first": "have a date such as 31.12.2021: say day_first = true, if the day is first",
     "seconds": "have a date in seconds since 1970: say time_zone",
     "date_no_single_day": "have a month, a year or a range as date, and so no dayOfYear",
-    "uncertain": f"lie up to more than {UNCERTAIN_M:,.0f} m from where they are said to be",
-    "uncertainty_missing": "do not say how uncertain their place is",
+    "uncertain": f"may lie more than {UNCERTAIN_M:,.0f} m from where the table says",
+    "uncertainty_missing": "do not say how uncertain the place is",
     "infinite_area": "have an infinite area",
     "absent": "say that the species was absent",
     "other_datum": "have a geodetic datum other than WGS84",
@@ -54,6 +54,17 @@ SAYS: Mapping[str, str] = {
     "same_species_place_day": "repeat the species, place and date of an earlier row",
 }
 """What each suspicion says of so many rows."""
+
+
+OF_ONE: Mapping[str, str] = {
+    "have": "has",
+    "lie": "lies",
+    "name": "names",
+    "do": "does",
+    "say": "says",
+    "repeat": "repeats",
+}
+"""The verbs of `SAYS` where a single row does it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,8 @@ class Suspicion:
     @property
     def says(self) -> str:
         """What it means, in a sentence without the number."""
-        return SAYS[self.name]
+        verb, _, rest = SAYS[self.name].partition(" ")
+        return f"{OF_ONE.get(verb, verb) if self.count == 1 else verb} {rest}"
 
 
 @dataclass

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from spatialsplit.describing.counting import LISTED, Counts, Suspicion
-from spatialsplit.describing.drafting import Draft, draft_recipe
+from spatialsplit.describing.drafting import Draft, draft_recipe, missing_columns, species_columns
 from spatialsplit.describing.mapping import Guess, guess_columns
+from spatialsplit.errors import DataError, first_few, shown
 from spatialsplit.tables import Dialect, TableInput
 from spatialsplit.tables.csv_files import CsvFile
 from spatialsplit.tables.parquet_files import ParquetFile
@@ -46,6 +47,8 @@ class Description:
         TOML to start from.
     species_columns : list of str
         Of a wide table: the columns that hold nothing but 0 and 1.
+    questions : list of str
+        What a build has to know and the table does not tell.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Description:
     suspicions: list[Suspicion] = field(default_factory=list)
     recipe: str = ""
     species_columns: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain values, for JSON."""
@@ -123,6 +127,12 @@ def describe_tables(
         Where the recipe will lie.
     """
     drafts = [_look_through(Path(path), columns or {}, dialect) for path in paths]
+    for name, theirs in (columns or {}).items():
+        if not any(theirs in draft.source.header for draft in drafts):
+            header = list(dict.fromkeys(each for draft in drafts for each in draft.source.header))
+            raise DataError(
+                f"No column '{shown(theirs)}' (for '{shown(name)}'). There are: {first_few(header, shown=12)}."
+            )
     return [_describe(draft) for draft in drafts], draft_recipe(drafts, folder)
 
 
@@ -154,8 +164,19 @@ def _describe(draft: Draft) -> Description:
         {name: dict(sorted(counter.items())) for name, counter in counts.values.items()},
         _suspicions(counts, crs),
         draft_recipe([draft]),
-        [source.header[i] for i in sorted(counts.binary)] if len(counts.binary) > 1 else [],
+        species_columns(draft),
+        _questions(draft, crs),
     )
+
+
+def _questions(draft: Draft, crs: str | None) -> list[str]:
+    """Ask what a build has to know and the table does not tell."""
+    names = {"lon": "longitude (or easting)", "lat": "latitude (or northing)", "speciesId": "species"}
+    asked = [f"Which column is the {names[name]}? Say --column {name}=NAME." for name in missing_columns(draft)]
+    box = draft.counts.box
+    if crs is None and box[0] <= box[2]:
+        asked.append('Which CRS do the coordinates have? Say crs = "EPSG:…" in the recipe.')
+    return asked
 
 
 def _count(source: TableInput, guess: Guess) -> Counts:

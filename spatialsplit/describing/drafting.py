@@ -15,13 +15,18 @@ from spatialsplit.columns import find_columns
 from spatialsplit.crs import count_outside_area_of_use, to_lonlat
 from spatialsplit.describing.counting import ZONES, Counts
 from spatialsplit.describing.mapping import Guess
-from spatialsplit.errors import DataError
+from spatialsplit.errors import DataError, first_few
 from spatialsplit.tables import TableInput
 from spatialsplit.tables.csv_files import CsvFile
 
 PRESENCE_ONLY = re.compile(r"(^|[^a-z])p[o0]([^a-z]|$)|presences?[_-]?only|occurrence", re.IGNORECASE)
 
 DEFAULT_CRS = "EPSG:3035"
+
+PRESENCE = frozenset({"occ", "occurrence", "pa", "presence", "presabs", "present"})
+"""Names in lower case of a lone column of 0 and 1 that says whether the one species was there."""
+
+NO_SURVEYS = '[inputs.pa]\npath = "pa.csv"                       # your surveys: they make the test'
 
 SMALL = 10_000
 """Rows of surveys; a fortieth of fewer is too small a test, so that a tenth is proposed."""
@@ -76,7 +81,7 @@ def _input(role: str, drafts: Sequence[Draft], folder: Path) -> list[str]:
     """Give the section of one input, or a place to fill in."""
     if not drafts:
         return {
-            "pa": ["[inputs.pa]", 'path = "pa.csv"                       # your surveys: they make the test', ""],
+            "pa": [NO_SURVEYS, ""],
             "po": [
                 "# [inputs.po]                         # presence-only records, if there are any",
                 '# path = "po.csv"',
@@ -134,11 +139,17 @@ def _reading(drafts: Sequence[Draft]) -> list[str]:
     elif draft.counts.odd["float_species"] and draft.counts.species_are_numbers:
         lines.append('layout = "glc2024"                    # 6310.0 is species 6310')
     columns = _columns(draft)
-    if columns:
-        pairs = ", ".join(f"{name} = {_text(theirs)}" for name, theirs in columns.items())
-        lines.append(f"columns = {{ {pairs} }}")
+    unknown = missing_columns(draft)
+    if columns or unknown:
+        pairs = [f"{name} = {_text(theirs)}" for name, theirs in columns.items()]
+        pairs += [f'{name} = "…"' for name in unknown]
+        header = " ".join(first_few(draft.source.header, shown=12).split())
+        lines.append(f"columns = {{ {', '.join(pairs)} }}{f'   # which of {header}?' if unknown else ''}")
     if draft.crs is None:
-        lines.append('# crs = "EPSG:…"                      # the coordinates look like metres of a CRS that you know')
+        asked = draft.counts.box[0] <= draft.counts.box[2]
+        lines += [
+            '# crs = "EPSG:…"                      # of the coordinates, which are no degrees; ask the publisher'
+        ] * asked
     elif draft.crs != "EPSG:4326":
         lines.append(f"crs = {_text(draft.crs)}")
     lines += _cells(draft)
@@ -146,6 +157,13 @@ def _reading(drafts: Sequence[Draft]) -> list[str]:
     if dropped:
         lines.append(f"# drop = {json.dumps(dropped)}        # else they are errors")
     return lines
+
+
+def missing_columns(draft: Draft) -> list[str]:
+    """Name what every build needs of a table and what was not found in this one."""
+    needed = ["lon", "lat"] if draft.source.crs is None else []
+    needed += [] if _species_columns(draft) or draft.source.darwin_core else ["speciesId"]
+    return [name for name in needed if name not in draft.guess.names]
 
 
 def _cells(draft: Draft) -> list[str]:
@@ -185,6 +203,8 @@ def _columns(draft: Draft) -> dict[str, str]:
 def _species_columns(draft: Draft) -> str | list[str] | None:
     """Give a pattern of the columns that hold nothing but 0 and 1, or their names."""
     header, columns = draft.source.header, sorted(draft.counts.binary)
+    if len(columns) == 1 and header[columns[0]].casefold() in PRESENCE:
+        return [header[columns[0]]]
     if len(columns) < 2:
         return None
     names = [header[i] for i in columns]
@@ -204,6 +224,11 @@ def _species_of_all(drafts: Sequence[Draft]) -> str | list[str] | None:
     return names[0] if len(names) == 1 else names or None
 
 
+def species_columns(draft: Draft) -> list[str]:
+    """Name the columns of a wide table that hold nothing but 0 and 1."""
+    return [draft.source.header[i] for i in sorted(draft.counts.binary)] if _species_columns(draft) else []
+
+
 def _common_start(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
     same = (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
@@ -218,6 +243,7 @@ def _keys(draft: Draft) -> Sequence[str]:
             return [single]
     if "eventID" in draft.source.header:
         return ["eventID"]
-    if "patchID" in draft.guess.loose:
-        return [names["patchID"]]
-    return ["patchID", "dayOfYear"]
+    day = ["dayOfYear"] if {"dayOfYear", "date"} & names.keys() else []
+    if "patchID" in names:
+        return [names["patchID"] if "patchID" in draft.guess.loose else "patchID", *day]
+    return ["lon", "lat", *day]  # no column names a place: a place is its coordinates
