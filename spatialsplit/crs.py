@@ -6,6 +6,7 @@ metres make a quadrat stands in `quadrats`; distances need no CRS and stand in `
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -133,7 +134,9 @@ def is_ballpark(crs: str) -> bool:
     if source == read_crs(WGS84):
         return False
     set_network_enabled(False)
-    operations = TransformerGroup(source, read_crs(WGS84), always_xy=True).transformers
+    with warnings.catch_warnings():  # that a finer way needs a grid file that is not here: the default one is taken
+        warnings.simplefilter("ignore")
+        operations = TransformerGroup(source, read_crs(WGS84), always_xy=True).transformers
     return not operations or "ballpark" in operations[0].description.casefold()
 
 

@@ -296,6 +296,7 @@ class TestMessages:
         """The cure is to name the CRS."""
         problems = faults_of(table_of(tmp_path, PA, ["a,10,600000,200000,1"]))
         assert 'The coordinates look like metres: say crs = "EPSG:…" under [inputs.pa].' in problems[0]
+        assert "drop" not in problems[0]  # of every row, which would leave nothing
 
     def test_degrees_under_a_crs_in_metres_are_recognized(self, tmp_path: Path) -> None:
         """All rows within ±180 and ±90."""

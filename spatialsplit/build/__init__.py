@@ -22,7 +22,7 @@ from spatialsplit.audit import AuditReport
 from spatialsplit.build import progress
 from spatialsplit.build.dropped_rows import dropped_columns, source_lines
 from spatialsplit.build.entries import draw_entry, grid_entry, input_entries, pa_steps, run_entry
-from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, paths_outside
+from spatialsplit.build.inputs import OpenInputs, dropped_rows, open_inputs, out_of_place, paths_outside
 from spatialsplit.build.outputs import Outputs, write_survey_tables
 from spatialsplit.build.presence_absence import Vocabulary, close_vocabulary, count_labels
 from spatialsplit.build.presence_only import PoOutputs, PoResult, PresenceOnly
@@ -221,6 +221,7 @@ class _Build:
         )
         lon, lat = inputs.surveys.lon, inputs.surveys.lat
         self.warnings += recipe.grid().warnings(recipe.grid().count_outside(lon, lat), len(lon))
+        self.warnings += out_of_place(recipe.inputs.pa.crs, lon, lat)
         return split_surveys(inputs.surveys, rules)
 
     def _assignment(self) -> Assignment | None:

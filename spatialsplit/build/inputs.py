@@ -57,6 +57,17 @@ class OpenInputs:
             source.check_unchanged()
 
 
+def out_of_place(crs: str, lon: np.ndarray, lat: np.ndarray) -> list[str]:
+    """Say how many surveys lie where the CRS of their coordinates is not used: a sign that it is another."""
+    n = count_outside_area_of_use(lon, lat, crs) if crs != WGS84 else 0
+    if not n:
+        return []
+    return [
+        f"{n:,} of {len(lon):,} surveys lie outside the area of use of {shown(crs)}, in which [inputs.pa] says that "
+        "its coordinates are. Make sure that it is the right one."
+    ]
+
+
 def paths_outside(recipe: Recipe) -> list[str]:
     """Say which inputs lie outside the recipe's folder: that is allowed, and shown."""
     tables = {"pa": recipe.inputs.pa, "po": recipe.inputs.po}

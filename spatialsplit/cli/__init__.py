@@ -125,12 +125,12 @@ def keep_examples(command: click.Command) -> None:
 
 
 def fold(example: str) -> str:
-    """Cut a long example before its options, so that a terminal shows it as it can be copied.
+    r"""Cut a long example before its options, so that a terminal shows it as it can be copied.
 
     Examples
     --------
     >>> print(fold("Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder --out surveys.csv"))
-    Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder \\
+    Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder \
                   --out surveys.csv
     """
     if not example.startswith("Example: "):

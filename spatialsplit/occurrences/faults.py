@@ -143,10 +143,12 @@ class Faults:
         lines = self.source.lines_of([place for place, _ in known])
         examples = ", ".join(f"{line}: {value}" for line, (_, value) in zip(lines, known, strict=True))
         hint = f" {self.hints[reason]}" if reason in self.hints else ""
+        whole = hint and 2 * self.counts[reason] > self.n_rows  # dropped, next to nothing of the table would be left
+        drop = "" if whole else f', or say drop = ["{reason}"] under [{self.section}]'
         return (
             f"{what} in {self.counts[reason]:,} of {self.n_rows:,} {self.unit} of {self.source.name} (first: "
             f"{examples})."
-            f'{hint} {cure}, or say drop = ["{reason}"] under [{self.section}].'
+            f"{hint} {cure}{drop}."
         )
 
 
