@@ -56,6 +56,8 @@ class TestPlotSplit:
         drawn = {holdout["name"]: holdout["drawn"] for holdout in built.manifest["draw"]["holdouts"]}
         assert words[0] == words[1]
         assert words[0][1:] == [f"val ({drawn['val']:,})", f"test ({drawn['test']:,})"]
+        marks = [handle.get_marker() for handle in axes.get_legend().legend_handles]
+        assert marks == ["s", "s", "s"], "The legend shows what is on the map: squares."
 
     def test_a_split_is_drawn(self, tmp_path: Path, axes: Any) -> None:
         """As the library gives it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +128,8 @@ def plot_quadrats(
         axes.plot(*np.asarray(at, dtype=float).T, look.mark, **style)
     axes.set(aspect="equal", xticks=[], yticks=[], xlim=(west, east), ylim=(south, north))
     counts = {name: int((subsets == name).sum()) for name in names}
-    return _legend(axes, counts | {name: len(at) for name, at in (points or {}).items() if name not in counts})
+    counts |= {name: len(at) for name, at in (points or {}).items() if name not in counts}
+    return _legend(axes, counts, squares=names)
 
 
 def square_picture(
@@ -189,12 +190,14 @@ def _plot_points(axes: Any, lon: Floats, lat: Floats, subset: npt.NDArray[Any]) 
     return _legend(axes, {name: int((subset == name).sum()) for name in names})
 
 
-def _legend(axes: Any, counts: Mapping[str, int]) -> Any:
+def _legend(axes: Any, counts: Mapping[str, int], squares: Sequence[str] = ()) -> Any:
+    """Add a legend with the marks that are on the map: a square where quadrats were drawn."""
     from matplotlib.lines import Line2D
 
+    marks = {name: "s" if name in squares else look_of(name).mark for name in counts}
     handles = [
-        Line2D([], [], color=look_of(name).colour, marker=look_of(name).mark, linestyle="none", markersize=7)
-        for name in counts
+        Line2D([], [], color=look_of(name).colour, marker=mark, linestyle="none", markersize=7)
+        for name, mark in marks.items()
     ]
     labels = [f"{words_of(name)} ({count:,})" for name, count in counts.items()]
     where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01)} if not axes.get_xlabel() else {"loc": "best"}
