@@ -183,6 +183,25 @@ def test_a_missing_column_leads_to_the_page_on_columns(tmp_path: Path) -> None:
     assert complaint.rstrip().endswith("See docs/how-to/columns.md.")
 
 
+@pytest.mark.parametrize(
+    ("table", "cure"),
+    [
+        ("x,y\n5,45\n", "Say --column lon=NAME."),
+        ("lon;lat\n5,5;45,1\n", 'say --decimal ",".'),
+        ("lon,lat\n600000,200000\n", "say --input-crs EPSG:…."),
+        ("lon,lat,ä\n5,45,1\n", "--encoding latin-1"),
+    ],
+)
+def test_a_command_without_a_recipe_speaks_of_its_options(table: str, cure: str, tmp_path: Path) -> None:
+    """Whoever calls a single step has no recipe to name a column in."""
+    (tmp_path / "t.csv").write_text(table, "latin-1")
+    code, _, complaint = spatialsplit("quadrats", "t.csv", "--out", "q.csv", cwd=tmp_path)
+    assert code == 1
+    assert cure in complaint
+    assert "recipe" not in complaint
+    assert "[inputs" not in complaint
+
+
 def test_an_error_that_names_a_page_itself_gets_no_second() -> None:
     """The nearer page is the better one."""
     assert with_page(errors.RecipeError("Wrong. See docs/scoring.md.")) == ["Wrong. See docs/scoring.md."]

@@ -169,7 +169,7 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except SpatialSplitError as error:
-        _say(*with_page(error))
+        _say(*map(in_options, with_page(error)) if _has_no_recipe() else with_page(error))
         code = BAD_INPUT
     except click.ClickException as error:
         error.show()
@@ -191,6 +191,36 @@ def with_page(error: SpatialSplitError) -> list[str]:
     *lines, last = error.problems or ("",)
     page = error.page if "docs/" not in last else ""
     return [*lines, f"{last} See {page}." if page else last]
+
+
+AS_OPTIONS = {
+    r'Name it in the recipe: columns = \{ (\S+) = "…" \}\.': r"Say --column \1=NAME.",
+    r'say decimal = "," under \[[\w.]+\]': 'say --decimal ","',
+    r'say crs = "EPSG:…" under \[[\w.]+\]': "say --input-crs EPSG:…",
+    r'\bencoding = "([\w-]+)"': r"--encoding \1",
+    r'\bseparator = "(\S+)"': r"--separator '\1'",
+    r"; a recipe's paths count from the recipe's folder\.": ".",
+}
+"""What a recipe says by a key, as a command without a recipe says it."""
+
+
+def in_options(line: str) -> str:
+    """Put the cure in a line of an error into the words of a command that reads no recipe.
+
+    Examples
+    --------
+    >>> in_options('They have a decimal comma: say decimal = "," under [inputs.po].')
+    'They have a decimal comma: say --decimal ",".'
+    """
+    for key, option in AS_OPTIONS.items():
+        line = re.sub(key, option, line)
+    return line
+
+
+def _has_no_recipe() -> bool:
+    """Tell whether the command that was called reads no recipe."""
+    name = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    return name not in ("build", "rebuild")
 
 
 def _say(*lines: str) -> None:

@@ -85,7 +85,7 @@ class Places:
         """Guess why finite numbers are no degrees: exchanged axes, or metres."""
         if (np.abs(self.east) <= 90).all() and (np.abs(self.north) <= 180).all():
             return "They would be valid with longitude and latitude exchanged: give longitude first."
-        return "They look like metres: say planar=True, or transform them to degrees."
+        return "They look like metres: take a PlanarGrid (without a grid, planar=True), or transform them to degrees."
 
     def __len__(self) -> int:
         return len(self.east)
