@@ -108,6 +108,13 @@ def test_an_honest_foreign_split_passes_what_can_be_checked(tmp_path: Path) -> N
     assert report.facts["species"]["train"] == 40
 
 
+def test_nothing_is_said_of_a_validation_that_is_not_there(tmp_path: Path) -> None:
+    """No record within the radius of a validation is not the same as no validation."""
+    tables = foreign(tmp_path)
+    tables.pop("val", None)
+    assert audit_tables(tables, grid=GRID, radius_m=300).facts["po_within_radius_of_val"] is None
+
+
 @pytest.mark.parametrize("grid", [GRID, spatialsplit.Grid(GRID.crs, int(GRID.size_m), (0, 0))])
 def test_a_grid_may_be_the_one_that_the_library_makes(grid: Any, tmp_path: Path) -> None:
     """Its CRS, size and origin are taken, and none of its code."""

@@ -124,7 +124,8 @@ def _shares(evidence: Evidence) -> dict[str, Any]:
 
 def _presence_only(evidence: Evidence) -> dict[str, Any]:
     po = evidence.presence_only
-    beside = po.n_near_val if evidence.promise.radius_m is not None else None
+    known = evidence.promise.radius_m is not None and "val" in _subsets(evidence)
+    beside = po.n_near_val if known else None
     return {"po_records": po.n_rows, "po_species": len(po.species), "po_within_radius_of_val": beside}
 
 
