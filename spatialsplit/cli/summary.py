@@ -95,7 +95,8 @@ def _near(near: dict[str, float], is_held_out: bool) -> str:
 
 def _draw(manifest: dict[str, Any]) -> list[str]:
     draw = manifest["draw"]
-    lines = [
+    lines = ["Drawn, of the quadrats and surveys with a species that were still free:"]
+    lines += [
         f"  {holdout['name']}: {holdout['drawn']:,} of {holdout['free']:,} quadrats, {holdout['surveys_drawn']:,} of "
         f"{holdout['surveys_free']:,} surveys"
         for holdout in draw["holdouts"]
