@@ -85,7 +85,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     """Give the options of a command as a table."""
     records = [param.get_help_record(context) for param in command.get_params(context)]
-    told = [record for record in records if record and record[1] and not record[0].startswith("-h,")]
+    told = [record for record in records if record and record[1] and not record[0].endswith("--help")]
     if not told:
         return
     yield from ("| option | |", "|---|---|")
