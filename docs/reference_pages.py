@@ -134,7 +134,13 @@ def names_in(home: str) -> list[str]:
     """Name what is public in a module, what stands at the top first."""
     module = importlib.import_module(f"spatialsplit.{home}")
     top = [name for name in spatialsplit.__all__ if _home_of(name) == home]
-    return [*top, *(name for name in getattr(module, "__all__", []) if name not in top)]
+    further = [name for name in getattr(module, "__all__", []) if name not in top]
+    return [*top, *(name for name in further if _has_words(getattr(module, name)))]
+
+
+def _has_words(value: Any) -> bool:
+    """Tell whether a value has a docstring of its own: a type alias and a table of presets have that of their type."""
+    return inspect.isclass(value) or inspect.isroutine(value)
 
 
 def _first_line(value: Any) -> str:
@@ -155,7 +161,7 @@ def module_page(home: str) -> str:
     ]
     for name in names_in(home):
         value = getattr(module, name)
-        kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+        kind = "class" if inspect.isclass(value) else "function"
         if inspect.isclass(value) and issubclass(value, BaseException):
             kind = "exception"
         lines += [f".. auto{kind}:: spatialsplit.{home}.{name}", *(MEMBERS if kind == "class" else []), ""]

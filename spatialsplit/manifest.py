@@ -102,10 +102,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 f"{path} has format {content['format']}; this version reads {FORMAT}. Use the version that wrote it."
             )
     except FileNotFoundError:
-        alone = (folder / "quadrats.csv").is_file()
+        alone = " Public files alone: `sha256sum -c SHA256SUMS` and `spatialsplit audit` check them."
         raise ManifestError(
             f"There is no {MANIFEST} in '{folder}'. A dataset folder has one. Name the folder that holds it."
-            + (" Public files alone are checked by `sha256sum -c SHA256SUMS` and `spatialsplit audit`." if alone else "")
+            f"{alone if (folder / 'quadrats.csv').is_file() else ''}"
         ) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ManifestError(

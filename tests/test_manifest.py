@@ -185,7 +185,7 @@ def test_a_folder_without_a_manifest_is_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"There is no manifest\.json in .*Name the folder"):
         verify_dataset(tmp_path)
     (tmp_path / "quadrats.csv").write_text("")
-    with pytest.raises(ManifestError, match="Public files alone are checked by `sha256sum -c SHA256SUMS`"):
+    with pytest.raises(ManifestError, match="Public files alone: `sha256sum -c SHA256SUMS`"):
         verify_dataset(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(ManifestError, match=r"manifest\.json cannot be read \(Not a directory\)"):
