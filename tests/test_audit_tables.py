@@ -294,3 +294,39 @@ def test_a_table_without_its_other_side_is_no_split(tmp_path: Path) -> None:
     table.write_text("surveyId,lon,lat,speciesId\n1,5.0,45.0,3\n")
     with pytest.raises(DataError, match="one subset only, train"):
         audit_tables({"train": table})
+
+
+class TestColumnsOfOtherNames:
+    """What a table calls otherwise can be said, as for the steps, and is not to be renamed first."""
+
+    @staticmethod
+    def tables(folder: Path) -> dict[str, Path]:
+        for name, subset in (("train", 0), ("test", 1)):
+            rows = [[f"s{subset}{i}", *lonlat(subset * 4 + i, 0), 7] for i in range(3)]
+            table = pd.DataFrame(rows, columns=["plot", "grad_e", "grad_n", "taxon"])
+            table.to_csv(folder / f"{name}.csv", index=False)
+        return {name: folder / f"{name}.csv" for name in ("train", "test")}
+
+    def test_they_are_named(self, tmp_path: Path) -> None:
+        tables = self.tables(tmp_path)
+        columns = {"lon": "grad_e", "lat": "grad_n", "speciesId": "taxon", "surveyId": "plot"}
+        report = audit_tables(tables, grid=Grid("EPSG:3035", 5000, (0, 0)), columns=columns)
+        assert outcome(report)["surveys_in_one_subset"] is True
+        assert outcome(report)["test_species_known"] is True
+        words = [word for name, column in columns.items() for word in ("--column", f"{name}={column}")]
+        call = [*words, "--train", str(tables["train"]), "--test", str(tables["test"])]
+        done = CliRunner().invoke(audit, [*call, "--crs", "EPSG:3035", "--size", "5000", "--json"])
+        assert json.loads(done.stdout)["checks"] == json.loads(report.as_json())["checks"]
+
+    def test_a_table_without_places_asks_for_them(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"test\.csv has no longitude and latitude .* --column lon=… --col"):
+            audit_tables(self.tables(tmp_path))
+
+    def test_a_column_that_is_nowhere_is_an_error(self, tmp_path: Path) -> None:
+        columns = {"lon": "grad_e", "lat": "grad_n", "speciesId": "taxom"}
+        with pytest.raises(DataError, match=r"No table has a column 'taxom', which is said to be speciesId"):
+            audit_tables(self.tables(tmp_path), columns=columns)
+
+    def test_a_dataset_says_so_itself(self, tmp_path: Path) -> None:
+        done = CliRunner().invoke(audit, [str(tmp_path), "--column", "lon=x"])
+        assert (done.exit_code, "Give DIR or --column, not both" in done.output) == (2, True)

@@ -499,3 +499,9 @@ def test_rare_species_have_a_say_of_their_own_in_the_objective() -> None:
     plain = imbalance(best.draw, whole, labels)
     terms = [abs(share - 0.1) / 0.1 for share in shares(best.draw)]
     assert best.objectives[best.attempt - 1] == pytest.approx(plain + sum(terms))
+
+
+@pytest.mark.parametrize("share", ["0.2", None])
+def test_a_share_is_a_number(share: Any) -> None:
+    with pytest.raises(DataError, match="Invalid share"):
+        Holdout("test", share)

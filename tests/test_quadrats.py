@@ -318,3 +318,11 @@ def test_a_place_that_is_not_finite_is_not_said_to_lie_in_the_south() -> None:
     """The grid of GeoLifeCLEF 2022 has no quadrat for NaN, and names both rules."""
     with pytest.raises(DataError, match=r"1 of 2 points have no quadrat.*finite and latitudes 0 or more"):
         EquatorGrid().assign(np.array([3.0, np.nan]), np.array([43.0, np.nan]))
+
+
+def test_a_size_may_be_a_number_of_numpy_and_an_origin_must_be_two() -> None:
+    """As they come out of a search over sizes; the label is written in plain digits."""
+    assert Grid("EPSG:3035", np.int64(20_000)) == Grid("EPSG:3035", 20_000)
+    assert repr(Grid("EPSG:3035", np.int64(20_000))) == repr(Grid("EPSG:3035", 20_000))
+    with pytest.raises(DataError, match=r"Invalid origin None\. It must be easting and northing"):
+        Grid("EPSG:3035", 5_000, None)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from spatialsplit.audit.grids import Grid, named_grid, projection
 from spatialsplit.audit.report import AuditReport
 from spatialsplit.audit.survey_rows import joined_rows, no_rows, survey_rows
 from spatialsplit.audit.tables import Table, Unreadable, open_table
-from spatialsplit.errors import DataError, shown
+from spatialsplit.errors import DataError, first_few, shown
 
 _MOST_DEGREES = 90
 _SURVEY_KEYS = ("patchID", "dayOfYear")
@@ -49,6 +49,7 @@ def audit_tables(
     grid: Grid | Squares | str | None = None,
     radius_m: float | None = None,
     search_grid: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> AuditReport:
     """Audit tables by their roles; columns are found by the names that GeoLifeCLEF has used.
 
@@ -63,6 +64,8 @@ def audit_tables(
         No presence-only record should be this near to a test survey, or nearer.
     search_grid : bool
         Also look for the grid that the split respects; it is among the facts as `grids`.
+    columns : mapping, optional
+        Our name of a column → its name in the tables that have it, as in `{"lon": "x", "lat": "y"}`.
 
     Returns
     -------
@@ -72,9 +75,10 @@ def audit_tables(
     Raises
     ------
     DataError
-        A file that is not there or is no table, a role that is unknown, or a table without coordinates.
+        A file that is not there or is no table, a role that is unknown, a table without coordinates, or a name in
+        `columns` that no table has.
     """
-    opened = _opened(tables)
+    opened = _opened(tables, columns or {})
     quadrats = _read_grid(grid)
     rows = _rows(opened)
     if "po" not in opened:
@@ -105,7 +109,7 @@ def _refuse_one_side(rows: pd.DataFrame) -> None:
         )
 
 
-def _opened(tables: Mapping[str, Paths]) -> dict[str, list[Table]]:
+def _opened(tables: Mapping[str, Paths], columns: Mapping[str, str]) -> dict[str, list[Table]]:
     unknown = sorted(set(tables) - {"train", "val", "test", "po"})
     if unknown:
         raise DataError(f"Unknown role {unknown[0]!r}. Known: train, val, test, po.")
@@ -116,14 +120,27 @@ def _opened(tables: Mapping[str, Paths]) -> dict[str, list[Table]]:
     for role, paths in listed.items():
         for path in paths:
             try:
-                table = open_table(path, name=names[path])
+                table = open_table(path, name=names[path], means=columns)
                 opened.setdefault(role, []).append(table)
                 problems += _without_place(table)
             except Unreadable as error:
                 problems.append(f"{shown(error, longest=300)}. Give a CSV or Parquet file.")
+    if not problems:
+        problems = _strange_columns(columns, [table for tables in opened.values() for table in tables])
     if problems:
         raise DataError(problems)
     return opened
+
+
+def _strange_columns(columns: Mapping[str, str], tables: Sequence[Table]) -> list[str]:
+    """Name the columns that were said to be somewhere and are nowhere."""
+    there = sorted({name for table in tables for name in table.header})
+    return [
+        f"No table has a column '{shown(column)}', which is said to be {shown(word)}. They have: "
+        f"{first_few(map(shown, there), shown=12)}. Correct --column."
+        for word, column in columns.items()
+        if column not in there
+    ]
 
 
 def _several(paths: Paths) -> Sequence[str | Path]:
@@ -141,7 +158,7 @@ def _without_place(table: Table) -> list[str]:
         return []
     return [
         f"{table.name} has no longitude and latitude among its columns {', '.join(map(shown, table.header[:8]))}. "
-        "Name them lon and lat."
+        "Say which they are: --column lon=… --column lat=…"
     ]
 
 

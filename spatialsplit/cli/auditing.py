@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spatialsplit.cli import CHECK_FAILED
+from spatialsplit.cli.pairs import Pair
 from spatialsplit.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,6 +44,13 @@ def _a_number(_ctx: click.Context, _option: click.Parameter, value: float | None
     callback=_a_number,
     help="No presence-only record may be this near, metres.",
 )
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    type=Pair(),
+    help="Our name of a column = the tables', as in lon=x. Repeat it.",
+)
 @click.option("--find-grid", is_flag=True, help="Look for the grid that the split respects.")
 @click.option("--seed", help="The revealed seed of a sealed draw.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
@@ -66,13 +74,13 @@ def audit(ctx: click.Context, /, folder: Path | None, as_json: bool, **options: 
 
 def _option(name: str) -> str:
     """Name an option as it is written."""
-    return "--grid" if name == "preset" else f"--{name.replace('_', '-')}"
+    return {"preset": "--grid", "columns": "--column"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def _report_of_folder(folder: Path, options: dict[str, Any]) -> AuditReport:
     from spatialsplit.audit import audit_dataset
 
-    said_there = ("crs", "size", "origin", "preset", "find_grid")  # a dataset says its own grid
+    said_there = ("crs", "size", "origin", "preset", "find_grid", "columns")  # a dataset says so itself
     given = [_option(name) for name in ("train", "val", "test", "po", *said_there) if options[name]]
     if given:
         raise click.UsageError(f"Give DIR or {given[0]}, not both.")
@@ -88,7 +96,13 @@ def _report_of_tables(options: dict[str, Any]) -> AuditReport:
         raise click.UsageError("--seed needs the folder of a dataset: single tables do not say how they were drawn.")
     roles = ("train", "val", "test", "po")
     tables = {role: options[role] for role in roles if options[role]}
-    return audit_tables(tables, grid=_grid(options), radius_m=options["radius"], search_grid=options["find_grid"])
+    return audit_tables(
+        tables,
+        grid=_grid(options),
+        radius_m=options["radius"],
+        search_grid=options["find_grid"],
+        columns=dict(options["columns"]),
+    )
 
 
 def _grid(options: dict[str, Any]) -> Grid | None:

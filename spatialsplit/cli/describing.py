@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from spatialsplit.cli.options import PATH, Pair
+from spatialsplit.cli.options import PATH
+from spatialsplit.cli.pairs import Pair
 from spatialsplit.describing import Description, describe_tables
 from spatialsplit.describing.drafting import NO_SURVEYS
 from spatialsplit.errors import OutputError

@@ -12,7 +12,6 @@ import click
 
 from spatialsplit.cli.options import (
     PATH,
-    Pair,
     decimal_option,
     engine_of,
     engine_options,
@@ -21,6 +20,7 @@ from spatialsplit.cli.options import (
     reading_of,
     reading_options,
 )
+from spatialsplit.cli.pairs import Pair
 from spatialsplit.cli.progress import progress_bar
 from spatialsplit.draw import METHODS, SHARES_OF, DrawRules, Holdout
 from spatialsplit.errors import DataError

@@ -33,7 +33,7 @@ class Holdout:
 
     def __post_init__(self) -> None:
         check_word(self.name, "holdout name")
-        if not 0 < self.share < 1:
+        if not isinstance(self.share, int | float) or not 0 < self.share < 1:
             raise DataError(
                 f"Invalid share {self.share} of the holdout '{self.name}'. It must lie between 0 and 1, as in "
                 f"{self.name}=0.025."

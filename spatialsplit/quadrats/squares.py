@@ -55,6 +55,7 @@ class Grid:
     origin: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "size_m", _plain(self.size_m))
         problems = [*size_problems(self.size_m, self.origin), *_crs_problems(self.crs)]
         if problems:
             raise DataError(problems)
@@ -239,7 +240,7 @@ def _epsg(crs: str) -> int | None:
     return code
 
 
-def size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
+def size_problems(size_m: object, origin: object) -> list[str]:
     """Say what is wrong with a size and an origin, a line each."""
     problems = []
     if not _is_whole(size_m, lowest=1):
@@ -247,12 +248,18 @@ def size_problems(size_m: object, origin: Sequence[object]) -> list[str]:
             f"Invalid quadrat size {shown(repr(size_m))}. It must be a whole number of metres, from 1 to "
             f"{LARGEST_M:,}. Correct size_m."
         )
-    if len(origin) != 2 or not all(_is_whole(value) for value in origin):
+    given = list(origin) if isinstance(origin, Sequence) else origin
+    if not isinstance(origin, Sequence) or len(origin) != 2 or not all(_is_whole(value) for value in origin):
         problems.append(
-            f"Invalid origin {shown(list(origin))}. It must be easting and northing in whole metres, such as [0, 0], "
+            f"Invalid origin {shown(repr(given))}. It must be easting and northing in whole metres, such as [0, 0], "
             f"at most {LARGEST_M:,} m away. Correct origin."
         )
     return problems
+
+
+def _plain(number: object) -> object:
+    """Give a whole number of numpy as Python's own, and anything else as it is."""
+    return int(number) if isinstance(number, np.integer) else number
 
 
 def _is_whole(metres: object, *, lowest: int = -LARGEST_M) -> bool:
