@@ -35,7 +35,10 @@ def executed(path: Path, folder: Path) -> nbformat.NotebookNode:
         os.environ.setdefault("SPATIALSPLIT_DATA", str(DATA))
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
-        notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        notebook,
+        timeout=SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
     )
     client.extra_arguments = ["--log-level=ERROR"]
     client.execute()
@@ -45,7 +48,11 @@ def executed(path: Path, folder: Path) -> nbformat.NotebookNode:
 def tidied(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Leave out what differs from run to run: times, places in memory, the version of the kernel."""
     notebook.metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "kernelspec": {
+            "display_name": "Python 3",
+            "language": "python",
+            "name": "python3",
+        },
         "language_info": {"name": "python", "pygments_lexer": "python3"},
     }
     for number, cell in enumerate(notebook.cells):
@@ -67,7 +74,11 @@ def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]
     joined: list[nbformat.NotebookNode] = []
     for output in outputs:
         before = joined[-1] if joined else None
-        if before is not None and output.output_type == before.output_type == "stream" and output.name == before.name:
+        if (
+            before is not None
+            and output.output_type == before.output_type == "stream"
+            and output.name == before.name
+        ):
             before.text += output.text
         else:
             joined.append(output)
@@ -75,7 +86,13 @@ def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]
 
 
 def main(names: list[str]) -> None:
-    """Renew the outputs."""
+    """Renew the outputs of all notebooks, or of those that are named without their ending."""
+    strangers = sorted(set(names) - {path.stem for path in notebooks()})
+    if strangers:
+        known = ", ".join(path.stem for path in notebooks())
+        raise SystemExit(
+            f"There is no notebook '{strangers[0]}'. There are: {known}."
+        )
     for path in notebooks():
         if names and path.stem not in names:
             continue
