@@ -160,6 +160,7 @@ class _SpeciesPairs:
         self._pairs: set[tuple[str, str]] = set()
 
     def see(self, labels: pa.Array, species: pa.Array) -> None:
+        """Note the pairs of some rows."""
         different = pa.table({"quadrat": labels, "species": pc.utf8_trim_whitespace(species)})
         different = different.group_by(["quadrat", "species"]).aggregate([])
         self._pairs.update(zip(*(column.to_pylist() for column in different.columns), strict=True))
