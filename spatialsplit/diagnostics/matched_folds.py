@@ -20,7 +20,8 @@ from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError
 from spatialsplit.folds.assigning import check_n_splits, fold_quadrats, whole_number
 from spatialsplit.folds.grouping import AnyGrid
-from spatialsplit.folds.places import Integers, Places, places_of
+from spatialsplit.folds.handed import places_of
+from spatialsplit.folds.places import Integers, Places
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
 from spatialsplit.grids.planar import PlanarGrid
 from spatialsplit.quadrats import Grid

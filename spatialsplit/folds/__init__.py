@@ -8,12 +8,13 @@ buffers, `subsets` makes index pairs of a split that is there. Whether folds are
 from spatialsplit.folds.assigning import fold_quadrats
 from spatialsplit.folds.balancing import BalancedFolds, FoldBalance, balanced_folds, fold_balance
 from spatialsplit.folds.grouping import Groups, quadrats_of
+from spatialsplit.folds.handed import places_of
 from spatialsplit.folds.holding_out import QuadratHoldout
 from spatialsplit.folds.one_by_one import BufferedLeaveOneOut
 from spatialsplit.folds.parting import Parting, part_rows
 from spatialsplit.folds.patterns import Checkerboard, SystematicKFold
 from spatialsplit.folds.place_and_time import PlaceTimeKFold
-from spatialsplit.folds.places import Places, places_of
+from spatialsplit.folds.places import Places
 from spatialsplit.folds.quadrats import (
     BalancedQuadratKFold,
     FoldRules,

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from spatialsplit.errors import DataError, first_few
-from spatialsplit.folds.places import Floats, Integers, as_frame, n_columns, n_rows, places_of
+from spatialsplit.folds.handed import as_frame, n_columns, n_rows, places_of
+from spatialsplit.folds.places import Floats, Integers
 from spatialsplit.quadrats import Grid, Quadrats
 
 OWN_COLUMN = "quadratId"

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from spatialsplit.errors import DataError
+from spatialsplit.folds.handed import n_rows, places_of
 from spatialsplit.folds.parting import check_distance
-from spatialsplit.folds.places import Integers, Mask, Places, n_rows, places_of
+from spatialsplit.folds.places import Integers, Mask, Places
 from spatialsplit.folds.splitters import SpatialSplitter
 
 

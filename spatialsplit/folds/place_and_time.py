@@ -14,7 +14,8 @@ from spatialsplit.draw import Occupied
 from spatialsplit.errors import DataError, nearest_name
 from spatialsplit.folds.assigning import fold_quadrats, whole_number
 from spatialsplit.folds.grouping import AnyGrid, Groups, column_of, group_labels, quadrats_of
-from spatialsplit.folds.places import Integers, Mask, Places, is_geometry, n_columns, n_rows
+from spatialsplit.folds.handed import is_geometry, n_columns, n_rows
+from spatialsplit.folds.places import Integers, Mask, Places
 from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
 
 WAYS = ("place", "time", "both")

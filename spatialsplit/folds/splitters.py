@@ -16,8 +16,9 @@ from sklearn.model_selection import BaseCrossValidator
 
 from spatialsplit.errors import DataError
 from spatialsplit.folds.grouping import AnyGrid, is_planar
+from spatialsplit.folds.handed import n_rows, places_of
 from spatialsplit.folds.parting import part_rows
-from spatialsplit.folds.places import Integers, Mask, Places, n_rows, places_of
+from spatialsplit.folds.places import Integers, Mask, Places
 
 Pair = tuple[Integers, Integers]
 
