@@ -225,7 +225,7 @@ def _missing(name: str, header: Sequence[str], mapping: Mapping[str, str], where
     has = first_few((shown(column) for column in header), shown=12)
     return (
         f"No column '{asked}'{mapped} in {where}. It has: {has}.{hint} "
-        f'Name it: --column {name}=…, or in a recipe columns = {{ {name} = "…" }}.'
+        f'Name it in the recipe: columns = {{ {name} = "…" }}.'
     )
 
 

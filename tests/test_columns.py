@@ -49,7 +49,7 @@ def test_a_missing_column_is_said_with_the_nearest_name() -> None:
     lat, patch = caught.value.problems
     assert lat == (
         "No column 'lat' in pa.csv. It has: plot, lon, latitud. Did you mean 'latitud'? "
-        'Name it: --column lat=…, or in a recipe columns = { lat = "…" }.'
+        'Name it in the recipe: columns = { lat = "…" }.'
     )
     assert "No column 'patchID' in pa.csv" in patch
 

@@ -130,8 +130,8 @@ def fold(example: str) -> str:
     Examples
     --------
     >>> print(fold("Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder --out surveys.csv"))
-    Example:  spatialsplit surveys flora/pa.csv --keys patchID,dayOfYear,recorder \
-                  --out surveys.csv
+    Example:  spatialsplit surveys flora/pa.csv \
+                  --keys patchID,dayOfYear,recorder --out surveys.csv
     """
     if not example.startswith("Example: "):
         return example

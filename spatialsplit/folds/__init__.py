@@ -2,7 +2,8 @@
 
 `quadrats`, `holding_out`, `patterns`, `one_by_one` and `place_and_time` hold classes for scikit-learn's `cv=`;
 `assigning` and `balancing` deal quadrats out, `spreading` sees to it that classes can be learnt, `parting` lays
-buffers, `subsets` makes index pairs of a split that is there. Whether folds are honest is told by `diagnostics`.
+buffers, `subsets` makes index pairs of a split that is there, `handed` finds places in `X` and `groups`. Whether folds
+are honest is told by `diagnostics`.
 """
 
 from spatialsplit.folds.assigning import fold_quadrats

@@ -159,7 +159,7 @@ def _of_columns(X: Any, planar: bool) -> Places:
     except DataError as error:
         raise DataError(
             [
-                *(problem.split(" Name it: ")[0] for problem in error.problems),
+                *(problem.split(" Name it in the recipe")[0] for problem in error.problems),
                 "Rename the columns, or give groups=, an array of two columns with the places.",
             ]
         ) from None
