@@ -473,8 +473,9 @@ class TestSpeciesKeepQuadratsInTrain:
             draw_quadrats(Occupied(list("ab"), [1, 1]), DrawRules([Holdout("test", 0.5)], min_train_quadrats=1), "s")
         with pytest.raises(DataError, match="cannot keep min_train_quadrats"):
             DrawRules([Holdout("test", 0.5)], method="threshold", min_train_quadrats=1)
-        with pytest.raises(DataError, match="Invalid min_train_quadrats -1"):
-            DrawRules([Holdout("test", 0.5)], min_train_quadrats=-1)
+        for least in (-1, True, 1.5):
+            with pytest.raises(DataError, match=f"Invalid min_train_quadrats {least}"):
+                DrawRules([Holdout("test", 0.5)], min_train_quadrats=least)  # type: ignore[arg-type]
 
 
 def test_rare_species_have_a_say_of_their_own_in_the_objective() -> None:

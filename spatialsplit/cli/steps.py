@@ -94,7 +94,7 @@ def quadrats(points: Path, out: Path, keep_unassigned: bool, **options: Any) -> 
     "least",
     type=click.IntRange(min=0),
     default=0,
-    help="Of each species so many quadrats stay in the remainder: 1 promises each species in train.",
+    help="Of each species so many quadrats stay in the remainder: 1 promises each species there.",
 )
 @click.option("--species", help="Column of the species, for --min-train-quadrats; speciesId unless said.")
 @grid_options

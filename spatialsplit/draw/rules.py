@@ -88,7 +88,8 @@ class DrawRules:
                 "method 'threshold' looks at one quadrat at a time and cannot count surveys. Leave out share_of = "
                 "'surveys'."
             )
-        if not isinstance(self.min_train_quadrats, int) or self.min_train_quadrats < 0:
+        least = self.min_train_quadrats
+        if isinstance(least, bool) or not isinstance(least, int) or least < 0:
             problems.append(
                 f"Invalid min_train_quadrats {self.min_train_quadrats!r}. It must be a whole number, 0 or more. "
                 "Correct it."

@@ -171,7 +171,8 @@ class DrawSection(_Section):
 
     min_train_quadrats: Annotated[int, Field(ge=0)] = 0
     """Of each species so many quadrats stay in the remainder, or all where it has no more: a quadrat that cannot be
-    spared is passed over, and the next number is taken. `1` promises each species in train."""
+    spared is passed over, and the next number is taken. `1` promises each species in the remainder, which is train
+    unless said."""
 
     quadrats: str | None = None
     """A table of `quadratId` and `subset`: a fixed assignment. Quadrats not listed belong to the remainder."""
