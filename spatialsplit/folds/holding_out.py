@@ -12,7 +12,7 @@ from spatialsplit.folds.assigning import whole_number
 from spatialsplit.folds.balancing import class_counts
 from spatialsplit.folds.grouping import AnyGrid, Groups, quadrats_of
 from spatialsplit.folds.places import Integers, Mask
-from spatialsplit.folds.splitters import SpatialSplitter, seed_text
+from spatialsplit.folds.splitters import SpatialSplitter, seeds_of
 
 
 class QuadratHoldout(SpatialSplitter):
@@ -83,9 +83,8 @@ class QuadratHoldout(SpatialSplitter):
         )
         labels = _labels(quadrats, y) if rules.min_train_quadrats else None
         occupied = Occupied(quadrats.labels, quadrats.counts().tolist())
-        seed, repeats = seed_text(self.seed), self.get_n_splits()
-        for each in [seed] if repeats == 1 else [f"{seed}#{k}" for k in range(1, repeats + 1)]:
-            subsets = draw_quadrats(occupied, rules, each, labels=labels).subsets
+        for seed in seeds_of(self.seed, self.repeats):
+            subsets = draw_quadrats(occupied, rules, seed, labels=labels).subsets
             yield np.array([subsets[label] == "test" for label in quadrats.labels])[quadrats.codes]
 
     def _tests(self, X: Any, y: Any, groups: Any) -> Iterator[Integers]:

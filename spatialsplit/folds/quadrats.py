@@ -14,7 +14,7 @@ from spatialsplit.folds.assigning import check_n_splits, fold_quadrats, whole_nu
 from spatialsplit.folds.balancing import BalancedFolds, balanced_folds
 from spatialsplit.folds.grouping import AnyGrid, Groups, class_labels, quadrats_of
 from spatialsplit.folds.places import Integers
-from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text
+from spatialsplit.folds.splitters import SpatialSplitter, rows_by_fold, seed_text, seeds_of
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,9 @@ class QuadratKFold(SpatialSplitter):
 
     def _every_repeat(self, X: Any, y: Any, groups: Any) -> Iterator[Integers]:
         quadrats = quadrats_of(X, groups, self.grid)
-        for seed in self._seeds():
+        for seed in seeds_of(self.seed, self.repeats):
             folds = self._deal(quadrats, y, seed)
             yield np.array([folds[label] for label in quadrats.labels], dtype=np.int64)[quadrats.codes]
-
-    def _seeds(self) -> list[str]:
-        seed = seed_text(self.seed)
-        repeats = whole_number(self.repeats, "repeats", 1)
-        return [seed] if repeats == 1 else [f"{seed}#{k}" for k in range(1, repeats + 1)]
 
     def _deal(self, quadrats: Groups, y: Any, seed: str) -> Mapping[str, int]:
         return self._fold(Occupied(quadrats.labels, quadrats.counts().tolist()), seed)

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
 
 from spatialsplit.errors import DataError
+from spatialsplit.folds.assigning import whole_number
 from spatialsplit.folds.grouping import AnyGrid, is_planar
 from spatialsplit.folds.handed import n_rows, places_of
 from spatialsplit.folds.parting import part_rows
@@ -106,3 +107,15 @@ def seed_text(seed: str | int) -> str:
     if isinstance(seed, str | bool) or not isinstance(seed, int | np.integer):
         return seed  # type: ignore[return-value]  # what is no text is refused where the seed is used
     return str(int(seed))
+
+
+def seeds_of(seed: str | int, repeats: int) -> list[str]:
+    """Give the seed of each repeat: itself where there is one, else `{seed}#1` … `{seed}#n`.
+
+    Examples
+    --------
+    >>> seeds_of(7, 1), seeds_of("s", 2)
+    (['7'], ['s#1', 's#2'])
+    """
+    text, n = seed_text(seed), whole_number(repeats, "repeats", 1)
+    return [text] if n == 1 else [f"{text}#{k}" for k in range(1, n + 1)]

@@ -104,6 +104,7 @@ def _number_cells(column: Steps, row: Steps, n_rows: int, n_cells: int, threads:
     present = np.zeros(n_cells, dtype=bool)
 
     def mark(part: slice) -> None:
+        """Mark the cells of some points; `column` holds them from then on."""
         column[part] *= np.int32(n_rows)
         column[part] += row[part]
         present[column[part]] = True
@@ -114,6 +115,7 @@ def _number_cells(column: Steps, row: Steps, n_rows: int, n_cells: int, threads:
     number[occupied] = np.arange(occupied.size, dtype=np.int32)
 
     def code(part: slice) -> None:
+        """Look up the numbers of some points' cells."""
         row[part] = number[column[part]]
 
     _in_parts(code, len(column), threads)

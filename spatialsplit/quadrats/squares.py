@@ -197,6 +197,7 @@ class Grid:
         lowest, highest = np.empty((len(parts), 2)), np.empty((len(parts), 2))
 
         def place(number: int) -> int:
+            """Place one part of the points; give how many have no place."""
             part = parts[number]
             metres = self.project(lon[part], lat[part])
             lowest[number] = [along.min() for along in metres]
